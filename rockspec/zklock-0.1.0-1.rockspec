@@ -122,7 +122,6 @@ build = {
       ["zklock.schema"] = "lua/zklock/schema.lua",
       ["zklock.secure"] = "lua/zklock/secure.lua",
       ["zklock.session"] = "lua/zklock/session.lua",
-      ["zklock.settings"] = "lua/zklock/settings.lua",
       ["zklock.snapshot"] = "lua/zklock/snapshot.lua",
       ["zklock.state"] = "lua/zklock/state.lua",
       ["zklock.survey"] = "lua/zklock/survey.lua",

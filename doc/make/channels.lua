@@ -18,10 +18,7 @@ channels.forms = { describe = "^errors%.", fail = "^exit%.",
 -- its words are seen.
 channels.elsewhere = {
   { "loop/init%.lua$", '^"%%s"$', "IN_CALLBACK, UNKNOWN, beside it" },
-  { "zklock/schema%.lua$", "^rule", "the rows of options.lua, settings.lua" },
-  { "zklock/schema%.lua$", "^self%.secret$", "access.lua" },
   { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_hold_ref.c" },
-  { "settings%.lua$", '^"%%s', "src/io/hosts.c" },
   { "check%.lua$", "^holders_view$", "under.lua" },
   { "session%.lua$", '^"%%s"$', "src/tls/context.c" },
   -- The command: a library's sentence, or what fills one of its own.
@@ -91,8 +88,6 @@ channels.no_messages = {
   { "tls/link%.c$", "^no reason is known$", "in the line itself" },
   { "tls/certificate%.c$", "^its certificate$", "in the lines themselves" },
   { "tls/certificate%.c$", "^the certificate of", "in the lines themselves" },
-  { "settings%.lua$", "^a host name$", "in the line itself" },
-  { "settings%.lua$", "^the name of a file$", "in the line itself" },
   { "", "^< ", "one word and its places" },
   { "", "^<[^>]*> <[^>]*>$", "nothing but places" },
   { "", "^zklock: <format>$", "what stands before each" },
@@ -115,7 +110,6 @@ channels.no_messages = {
   { "testing/hold%.lua$", "^option 'kind' of <method>$", "a name" },
   { "cli/config%.lua$", "^hosts chroot ", "the settings" },
   { "options%.lua$", "^double barrier$", "a kind" },
-  { "options%.lua$", "^a mutex or ", "in the line itself" },
   { "lock%.lua$", "double barrier$", "a kind" },
   { "barrier%.lua$", "^double barrier$", "a kind" },
   { "errors%.lua$", "^timeout busy", "the codes" },
@@ -131,7 +125,7 @@ channels.no_messages = {
 -- Their arguments are patterns, names or code.
 channels.patterns = { find = true, match = true, gmatch = true, gsub = true,
   require = true, set = true, methods = true, pcall = true, strstr = true,
-  sscanf = true, strncmp = true, popen = true, lock_methods = true }
+  sscanf = true, strncmp = true, popen = true }
 
 -- The first that fits says where a user meets it.  `word`: which argument is
 -- its code, level or exit code; `says`: what that is; `before`: what it is told
@@ -141,7 +135,6 @@ channels.rules = {
   { call = "misuse", group = "misuse" },
   { text = "^option '[%l_]+'[.%l]* must ", group = "misuse" },
   { text = "^option '[%l_]+' needs ", group = "misuse" },
-  { text = "its keys are", group = "misuse" },
   { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
   { file = "loop/copas%.lua$", group = "names" },
   { call = "refusal", word = 1, group = "refused" },
@@ -285,7 +278,7 @@ comes there, too, behind `zklock: `.]] },
 Behind the name of an argument: `argument 1 of mutex (path) must not end with
 '/', got "/locks/"`.]] },
   names = { title = "Names of arguments and questions", text = [[
-What stands for `<name>` and `<what>` above.]] },
+What stands for `<name>`, `<rule>` and `<what>` above.]] },
   described = { title = "Objects in words", text = "What `tostring` says." },
   metrics = { title = "Metrics", text = [[
 What `session:metrics()` says of each metric.]] },

@@ -20,34 +20,62 @@ function check.type(value, expected, name)
   return value
 end
 
-local function faultless(text, name, find_fault)
-  check.type(text, "string", name)
-  local fault = find_fault(text)
-  if fault then misuse("%s %s, got %q", name, fault, text) end
-  return text
+local function shown(value)
+  if type(value) ~= "string" then return tostring(value) end
+  return #value > 200 and #value .. " bytes" or quote(value)
 end
 
-function check.path(path, name)
-  return faultless(path, name, core.check_path)
+--- Returns a check: a function that returns a valid value, and raises an error
+-- for any other. Valid are values of the type `expected` (nil: of any type) for
+-- which `fits(value, read)` is true. `rule` describes them in the message.
+-- `is_secret`: whether no message may show the value. `read`: see schema.lua.
+function check.rule(expected, rule, fits, is_secret)
+  return function(value, name, read)
+    if expected then check.type(value, expected, name) end
+    if not fits(value, read) then
+      misuse("%s must be %s, got %s", name, rule,
+        is_secret and "another text" or shown(value))
+    end
+    return value
+  end
 end
+
+--- Returns a check for a number from `least` to `most`. `what`: what messages
+-- call it, such as "a number of seconds". "a whole number" is also a rule.
+function check.number(what, least, most)
+  local rule = ("%s from %.10g to %.10g"):format(what, least, most)
+  return check.rule("number", rule, function(n)
+    return n >= least and n <= most
+      and (what ~= "a whole number" or n == math.floor(n))
+  end)
+end
+
+--- Returns a check for one of these words: `check.one_of "a b c"`.
+function check.one_of(choices)
+  local set = check.set(choices)
+  local words = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
+    :gsub(", ([^,]*)$", " or %1")
+  return check.rule(nil, words, function(value) return set[value] end)
+end
+
+-- Returns a check for texts. `find_fault(text)` returns what is wrong, or nil.
+local function faultless(find_fault)
+  return function(text, name)
+    check.type(text, "string", name)
+    local fault = find_fault(text)
+    if fault then misuse("%s %s, got %q", name, fault, text) end
+    return text
+  end
+end
+
+check.path = faultless(core.check_path)
+
+--- Checks the name of a contender's node, as in the rows of `contenders`.
+check.node = faultless(core.check_node)
 
 --- Checks the path of any node, and returns it. Accepts "/", too.
 function check.place(path, name)
   return path == "/" and path or check.path(path, name)
-end
-
---- Checks the name of a contender's node, as in the rows of `contenders`.
-function check.node(node, name)
-  return faultless(node, name, core.check_node)
-end
-
---- Checks a fencing token, a text of at most 19 digits. Its leading zeros can
--- be missing.
-function check.token(token, name)
-  return faultless(token, name, function()
-    return not (#token <= 19 and token:find "^%d+$")
-      and "must be a fencing token"
-  end)
 end
 
 --- Checks the path of a lock. No component of the path may have a name like a
@@ -69,6 +97,10 @@ function check.lock_path(path, chroot, name)
   return path
 end
 
+--- Checks a fencing token. Its leading zeros can be missing.
+check.token = check.rule("string", "a fencing token, of at most 19 digits",
+  function(token) return #token <= 19 and token:find "^%d+$" end)
+
 --- Checks a time in seconds, and returns it. Returns nil for no limit: if the
 -- time is extremely long, such as math.huge.
 function check.duration(value, name)
@@ -78,38 +110,6 @@ function check.duration(value, name)
       tostring(value))
   end
   if value < 1e9 then return value end
-end
-
---- Returns a function that checks a number. `fits(value)` returns whether the
--- number is valid; `rule` describes the valid numbers in the message.
-function check.number(rule, fits)
-  return function(value, name)
-    check.type(value, "number", name)
-    if not fits(value) then
-      misuse("%s must be %s, got %s", name, rule, tostring(value))
-    end
-    return value
-  end
-end
-
---- Returns a function that checks a whole number from `least` to 1000000.
-function check.whole(least)
-  return check.number(("a whole number from %d to 1000000"):format(least),
-    function(n) return n == math.floor(n) and n >= least and n <= 1e6 end)
-end
-
---- Returns a function that checks that a value is one of these words:
--- `check.one_of "a b c"`.
-function check.one_of(choices)
-  local set = check.set(choices)
-  local words = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
-    :gsub(", ([^,]*)$", " or %1")
-  return function(value, name)
-    if not set[value] then
-      misuse("%s must be %s, got %s", name, words, tostring(value))
-    end
-    return value
-  end
 end
 
 function check.boolean(value, name)
@@ -122,64 +122,63 @@ local function is_callable(value)
 end
 
 function check.callback(value, name)
-  if not is_callable(value) then
-    misuse("%s must be a function, got %s", name,
-      value == nil and "nil" or "a " .. type(value))
-  end
-  return value
+  return is_callable(value) and value or check.type(value, "function", name)
 end
 
 --- Checks the last arguments of a call, `[options,] fn`; returns the options
 -- and the function.  `usage`: the call as users write it, for messages.
 function check.function_last(how, fn, usage)
   if fn == nil and is_callable(how) then return nil, how end
-  if is_callable(fn) then return how, fn end
-  if is_callable(how) then
-    misuse("%s takes the function last: %s", usage:match "^[%l_]+", usage)
-  end
-  check.callback(fn, "argument fn of " .. usage)
+  if not is_callable(fn) then check.callback(fn, "argument fn of " .. usage) end
+  return how, fn
 end
 
 --- Checks the data of a contender's node.
-function check.data(value, name)
-  check.type(value, "string", name)
-  if #value > core.data_max then
-    misuse("%s must be at most %d bytes, got %d", name,
-      core.data_max, #value)
+check.data = check.rule("string", ("at most %d bytes"):format(
+  core.data_max), function(data) return #data <= core.data_max end)
+
+--- Checks that a table is a list: its keys are 1 to n, and n is at least 1.
+function check.list(value, name, of)
+  check.type(value, "table", name)
+  local n = 0
+  for _ in pairs(value) do n = n + 1 end
+  if n == 0 or n ~= #value then
+    misuse("%s must be a list of %s, without gaps and other keys", name, of)
   end
-  return value
+end
+
+--- Raises an error for an extra argument. `usage`: the call as users write it.
+function check.no_more(usage, surplus)
+  if surplus ~= nil then
+    misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
+  end
 end
 
 --- Raises the error for a method that was called with a dot or with too many
--- arguments. `usage`: the method as users write it. `surplus`: the extra
--- argument.
+-- arguments.
 function check.refuse(class, usage, self, surplus)
   if getmetatable(self) ~= class then
     misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)", usage)
   end
-  misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
+  check.no_more(usage, surplus)
 end
 
 -- Returns a function that checks its arguments and then calls the method `fn`,
--- which has `n` parameters. If `n` is at most 1, the function takes no varargs,
--- because varargs are slower. An extra argument that is nil is allowed.
+-- which has `n` parameters, three at most. It takes no varargs, because they
+-- are slower. An extra argument that is nil is allowed.
 local function checked(fn, n, class, usage)
-  local refuse = check.refuse
-  if n < 2 then
-    return function(self, one, surplus)
-      if n == 0 then one, surplus = nil, one end
-      if surplus ~= nil or getmetatable(self) ~= class then
-        refuse(class, usage, self, surplus)
-      end
-      return fn(self, one)
+  return function(self, one, two, three, surplus)
+    if n == 1 then
+      surplus = two
+    elseif n == 0 then
+      surplus = one
+    elseif n == 2 then
+      surplus = three
     end
-  end
-  return function(self, ...)
-    local surplus = select(n + 1, ...)
     if surplus ~= nil or getmetatable(self) ~= class then
-      refuse(class, usage, self, surplus)
+      check.refuse(class, usage, self, surplus)
     end
-    return fn(self, ...)
+    return fn(self, one, two, three)
   end
 end
 
@@ -191,31 +190,6 @@ function check.methods(class, usages)
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
     local _, n = arguments:gsub("[^,]+", "")
     class[name] = checked(class[name], n, class, usage)
-  end
-end
-
---- Calls check.methods for the methods that all kinds of locks have.
-function check.lock_methods(class)
-  check.methods(class, [[
-    lock:acquire(timeout or options)
-    lock:try_acquire(options)
-    lock:with_lock(timeout or options, fn)
-    lock:acquire_async(timeout or options, fn)
-    lock:release(options)
-    lock:holders()
-    lock:cancel()
-  ]])
-end
-
---- Raises an error if a function of the module is called with a colon or with
--- too many arguments. `usage`: the call as users write it. `first`: the first
--- argument, which is the module itself if a colon was used. `surplus`: the
--- extra argument, or nil.
-function check.arguments(usage, first, surplus)
-  if type(first) == "table" and first.connect then
-    misuse("%s must be called with a dot", usage)
-  elseif surplus ~= nil then
-    check.refuse(nil, usage, nil, surplus)
   end
 end
 

@@ -29,7 +29,7 @@ end
 -- Entering.
 
 local function read_enter(self, how)
-  local request = options.read_request(self._terms, how, options.enter)
+  local request = options.read_request(self._terms, how)
   request.gathers = true
   return request
 end
@@ -64,12 +64,16 @@ end
 local function find(self, how)
   local terms = self._terms
   terms.engine:check_open()
-  local given = options.leave:read_call(how, { is_of = guards.is_of,
-    owners = terms.owners })
+  local given = options.leave:read_call(how)
   local guard = given.guard
-    or terms.owners:top(terms.kind, terms.engine.adapters:owner())
-  if not guard then
-    errors.misuse("%s was not entered by the calling task", self.path)
+  if guard == nil then
+    guard = terms.owners:top(terms.kind, terms.engine.adapters:owner())
+    if not guard then
+      errors.misuse("%s was not entered by the calling task", self.path)
+    end
+  elseif not guards.is_of(guard, terms.owners) then
+    errors.misuse("option 'guard' must be what enter has given, of %s",
+      self.path)
   end
   return guard, given.timeout
 end

@@ -38,7 +38,7 @@ local function note(self, guard, ...)
 end
 
 local function read_campaign(self, how)
-  return options.read_request(self._terms, how, options.campaign)
+  return options.read_request(self._terms, how)
 end
 
 --- Waits until the calling task leads; returns a guard, or `nil, message,

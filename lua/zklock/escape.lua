@@ -49,8 +49,8 @@ local escaping = {}
 
 --- Returns the component for a text.
 function escaping.escape(text, ...)
-  check.arguments("zklock.escape(text)", text, ...)
   check.type(text, "string", "argument 1 of escape")
+  check.no_more("zklock.escape(text)", ...)
   if #text > LONGEST then return ("=sha256=%s="):format(core.sha256(text)) end
   return "=" .. text:gsub(UNSAFE, escapes) .. "="
 end
@@ -58,8 +58,8 @@ end
 --- Returns the text from which escape() has made this component; or nil, a
 -- message, and "invalid".
 function escaping.unescape(escaped, ...)
-  check.arguments("zklock.unescape(escaped)", escaped, ...)
   check.type(escaped, "string", "argument 1 of unescape")
+  check.no_more("zklock.unescape(escaped)", ...)
   local inside = escaped:match "^=([^=]*)=$"
   local text = inside and inside:gsub("%%(%x%x)", function(digits)
     return string.char(tonumber(digits, 16))

@@ -39,6 +39,17 @@ local function signature_of(family, lock_options)
       and (" in %s's layout"):format(lock_options.layout) or "")
 end
 
+--- The methods that all kinds of locks have, for check.methods.
+locks.usages = [[
+  lock:acquire(timeout or options)
+  lock:try_acquire(options)
+  lock:with_lock(timeout or options, fn)
+  lock:acquire_async(timeout or options, fn)
+  lock:release(options)
+  lock:holders()
+  lock:cancel()
+]]
+
 local function new_waiters() return setmetatable({}, { __mode = "k" }) end
 
 --- Returns the terms of a lock: what all its acquisitions have in common.
@@ -95,7 +106,7 @@ function locks.add_methods(class, closing_class, acquire)
   --- Acquires the lock if it is free, and returns a guard. Otherwise returns
   -- `nil, message, "busy"` and does not wait for the holder of the lock.
   class.try_acquire = method(function(closing, self, how)
-    return acquire(closing, self, options.check_try(how), "busy")
+    return acquire(closing, self, how, "busy")
   end)
 
   --- Calls `fn(guard)` while the lock is held, and releases the lock however fn
@@ -123,8 +134,7 @@ function locks.add_methods(class, closing_class, acquire)
 end
 
 locks.add_methods(Lock, Attempt, function(attempt, self, how, busy)
-  local request = options.read_request(self._terms, how)
-  if busy then request.timeout, request.refusal = 0, busy end
+  local request = options.read_request(self._terms, how, busy)
   return Attempt.acquire(attempt, self._terms, request)
 end)
 
@@ -200,7 +210,7 @@ function Lock:cancel()
   locks.cancel(self._terms)
 end
 
-check.lock_methods(Lock)
+check.methods(Lock, locks.usages)
 
 function Lock:__tostring()
   return errors.describe("zklock %s %s", self._terms.owners:signature(),

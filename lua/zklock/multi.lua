@@ -27,24 +27,13 @@ local function name_of(part) return part.path .. " " .. part.kind end
 -- of acquisition, without duplicates. A lock's terms are what all its
 -- acquisitions share (locks.terms).
 local function read_parts(engine, list)
-  check.type(list, "table", "argument 1 of multi")
-  for key in pairs(list) do
-    if type(key) ~= "number" or key < 1 or key > #list
-        or key ~= math.floor(key) then
-      misuse("argument 1 of multi must be a list of locks, got the key %q",
-        tostring(key))
-    end
-  end
-  if #list == 0 then misuse("multi needs at least one lock") end
+  check.list(list, "argument 1 of multi", "locks")
   local parts, seen = {}, {}
   for i = 1, #list do
-    local lock = list[i]
-    local part = locks.copy_terms(lock)
-    if lock == nil then
-      misuse("element %d of multi is nil", i)
-    elseif not part then
+    local part = locks.copy_terms(list[i])
+    if not part then
       misuse("element %d of multi must be a mutex, a side of a rwlock or a "
-        .. "semaphore, got a %s", i, type(lock))
+        .. "semaphore, got a %s", i, type(list[i]))
     elseif part.engine ~= engine then
       misuse("element %d of multi belongs to another session", i)
     end
@@ -104,8 +93,8 @@ end
 -- `owner_of(adapters)` returns the owner if the options name none. Returns the
 -- guard that the owner already has of this multi, or nil. If this guard is lost
 -- and not released, acquire returns "lost".
-local function begin(taking, self, how, owner_of)
-  local given = options.acquire:read_call(how)
+local function begin(taking, self, how, busy, owner_of)
+  local given = (busy and options.try or options.acquire):read_call(how)
   local terms, timeout = self._terms, given.timeout
   terms.engine:check_open()
   if given.owner == nil then given.owner = owner_of(terms.engine.adapters) end
@@ -177,7 +166,7 @@ local function task_of(adapters)
 end
 
 locks.add_methods(Multi, Taking, function(taking, self, how, busy)
-  local top = begin(taking, self, how, task_of)
+  local top = begin(taking, self, how, busy, task_of)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
   end
@@ -207,7 +196,9 @@ function Multi:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
   local taking, engine = Taking.new(), self._terms.engine
-  local top = begin(taking, self, how, function() return {} end)
+  local top = begin(taking, self, how, false, function()
+    return {}
+  end)
   taking.scope = engine.adapters:scope()
   if top and top:state() == "lost" then
     engine.events:later(function() callback(multi_guards.refuse(top)) end)
@@ -237,7 +228,7 @@ function Multi:cancel()
   for taking in pairs(self._takings) do cancel(taking) end
 end
 
-check.lock_methods(Multi)
+check.methods(Multi, locks.usages)
 
 function Multi:__tostring()
   return errors.describe("zklock multi %s", self.path)

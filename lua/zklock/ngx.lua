@@ -6,7 +6,7 @@ local check = require "zklock.check"
 local errors = require "zklock.errors"
 local escaping = require "zklock.escape"
 local scopes = require "zklock.ngx.scope"
-local settings = require "zklock.settings"
+local settings = require "zklock.options"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
 
@@ -77,7 +77,7 @@ local function describe(value, depth)
 end
 
 local function read(hosts, options)
-  settings.read(hosts, options)
+  settings.read_connect(hosts, options)
   local copy = {}
   for key, value in pairs(options or {}) do copy[key] = value end
   if copy.loop ~= nil and copy.loop ~= "auto" and copy.loop ~= "ngx" then
@@ -147,7 +147,7 @@ end
 -- zklock.connect. The first call opens the session, and does not wait. Calls
 -- that need the connection wait for it within their own timeout.
 function M.session(hosts, options, ...)
-  check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
+  check.no_more("zklock.ngx.session(hosts, options)", ...)
   local key = options == nil and hosts
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options, 0)

@@ -1,103 +1,161 @@
---- Option schemas of the locks and of their methods. The schema of connect's
--- options is in settings.lua.
+--- Options: one schema for each object and each call that takes options. Its
+-- rows are those of a class in meta/options.lua.
+local access = require "zklock.access"
 local check = require "zklock.check"
 local core = require "zklock.core"
-local errors = require "zklock.errors"
+local loops = require "zklock.loop"
+local misuse = require "zklock.errors".misuse
 local schema = require "zklock.schema"
-
-local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
--- Checks of one option.
-
-local function not_nan(value)
-  if value ~= value then misuse "option 'owner' must not be NaN" end
-  return value
+local function seconds(least, most)
+  return check.number("a number of seconds", least, most)
 end
 
-local layout_of_election = check.one_of "curator latch kazoo"
-local layout_of_lock = check.one_of "curator kazoo"
+-- Sessions.
 
--- Only an election has "latch", the layout of Curator's LeaderLatch.
-local function layout(value, title, read)
-  if read.family == "election" then return layout_of_election(value, title) end
-  if value == "latch" then
-    misuse("option 'layout' = \"latch\" goes with an election only, not with "
-      .. with_article(read.family))
+local file = check.rule("string", "the name of a file", function(text)
+  return text ~= "" and not text:find "%z"
+end)
+
+-- An address can end with the name of an interface, as in fe80::1%eth0.
+local host_name = check.rule("string", "a host name or address of at most 255 "
+  .. "bytes", function(text)
+    return #text <= 255 and text:find "^[%w_:][%w_.:-]*%%?[%w_.-]*$"
+  end)
+
+local of_tls = schema.new(nil, {
+  { "ca", file, always = true },
+  { "cert", file },
+  { "key", file },
+  { "name", host_name },
+})
+
+local function tls(value, title)
+  local read = of_tls:read(value, nil, title)
+  if (read.cert == nil) ~= (read.key == nil) then
+    misuse("%s must have both cert and key, or none of them", title)
   end
-  return layout_of_lock(value, title)
+  return read
 end
 
-local pause = check.number("a number of seconds, at least 0.001",
-  function(n) return n >= 0.001 and n < 1e9 end)
+local of_connect = schema.new("connect options", {
+  { "auth", access.read_auth, {} },
+  { "acl", access.read_acl },
+  -- A shorter timeout is an error, because no server grants it. Heartbeats
+  -- could not keep such a session alive either, even with servers nearby.
+  { "session_timeout", seconds(0.1, 86400), 10 },
+  { "min_session_timeout", check.rule("number", "more than 0 and at most "
+    .. "option 'session_timeout'", function(n, read)
+      return n > 0 and n <= read.session_timeout
+    end) },
+  -- Servers grant no session timeout below two ticks. So a tick above half of
+  -- `session_timeout` is an error; often it is a value in milliseconds.
+  { "tick_time", check.rule("number", "more than 0 and at most half of option "
+    .. "'session_timeout' (both in seconds)", function(n, read)
+      return n > 0 and 2 * n <= read.session_timeout
+    end) },
+  { "connect_timeout", seconds(0.001, 86400), 10 },
+  { "tls", tls },
+  { "loop", loops.check, "auto" },
+  { "log", check.callback },
+  { "on_event", check.callback },
+})
 
-local function max_backoff(value, title, read)
-  return value == nil and math.max(read.backoff, 30) or pause(value, title)
-end
-
-local function guard(value, _, read)
-  if not read.is_of(value, read.owners) then
-    misuse("option 'guard' must be what enter has given, of %s",
-      read.owners.path)
-  end
-  return value
+--- Checks the arguments of connect; returns them as a table, with all defaults.
+function options.read_connect(hosts, given)
+  check.type(hosts, "string", "argument 1 of connect (hosts)")
+  local fault, chroot = core.check_hosts(hosts)
+  if fault then misuse("argument 1 of connect (hosts) %s", fault) end
+  return of_connect:read(given, { hosts = hosts, chroot = chroot })
 end
 
 -- Locks.
 
+local pause = seconds(0.001, 1e9)
+
 local max_hold = { "max_hold", check.duration }
 local data = { "data", check.data }
 
-local of_locks = {
-  { "fair", check.boolean, true, only = "a mutex" },
-  { "wait", check.one_of "predecessor parent poll", "predecessor",
-    only = "a mutex" },
-  { "poll_interval", check.duration, 1, only = "a mutex", rules = {
-    { function(n) return n >= 0.001 end,
-      "option 'poll_interval' must be at least 0.001 seconds, got %s" },
-    { function(_, read) return read.wait == "poll" end,
-      "option 'poll_interval' needs option 'wait' = \"poll\"" } } },
-  { "local_turns", check.whole(0), 0, only = "a mutex", rules = {
-    { function(n, read) return n == 0 or read.wait == "predecessor" end,
-      "option 'local_turns' needs option 'wait' = \"predecessor\"" } } },
-  { "layout", layout, "curator", only = "a mutex or a rwlock or an election" },
+local of_lock = schema.new("lock options", {
   { "lose_on_suspend", check.boolean, false },
   { "share_path", check.boolean, false },
-  { "reentrant", check.boolean, true, only = "a mutex or a rwlock" },
   data,
   max_hold,
-}
+})
 
-local of_family = {}
-for _, family in ipairs { "mutex", "rwlock", "semaphore", "election",
-  "double barrier" } do
-  of_family[family] = schema.new(family .. " options", of_locks,
-    with_article(family))
+local of_family = {
+  semaphore = schema.new("semaphore options", {}, of_lock),
+  ["double barrier"] = schema.new("double barrier options", {}, of_lock),
+  election = schema.new("election options", {
+    { "layout", check.one_of "curator latch kazoo", "curator" },
+  }, of_lock),
+  rwlock = schema.new("rwlock options", {
+    { "reentrant", check.boolean, true },
+    { "layout", check.one_of "curator kazoo", "curator" },
+  }, of_lock),
+}
+of_family.mutex = schema.new("mutex options", {
+  { "fair", check.boolean, true },
+  { "wait", check.one_of "predecessor parent poll", "predecessor" },
+  { "poll_interval", pause, 1 },
+  { "local_turns", check.number("a whole number", 0, 1e6), 0 },
+}, of_family.rwlock)
+
+-- The options of locks for which the user has passed no options. They are
+-- shared, because a session may have thousands of such locks.
+local plain_options = setmetatable({}, { __mode = "v" })
+
+--- Checks the options of a lock.  `family`: "mutex", "rwlock", "semaphore",
+-- "election" or "double barrier"; `kind`: the mode of its contenders.
+function options.read_lock(given, family, kind, permits)
+  local key = given == nil
+    and ("%s %s %s"):format(family, kind, tostring(permits))
+  if key and plain_options[key] then return plain_options[key] end
+  local read = of_family[family]:read(given, { kind = kind, permits = permits,
+    layout = "curator", local_turns = 0 })
+  if read.fair == false then
+    if given.wait or given.layout or read.local_turns > 0 then
+      misuse "option 'fair' = false goes with none of wait, layout, local_turns"
+    end
+    read.kind = "unfair"
+  end
+  if read.local_turns > 0 and read.wait ~= "predecessor" then
+    misuse "option 'local_turns' needs option 'wait' = \"predecessor\""
+  elseif read.wait ~= "poll" and given and given.poll_interval then
+    misuse "option 'poll_interval' needs option 'wait' = \"poll\""
+  end
+  -- Converts the options for the C core once, here, so that each acquisition
+  -- need not convert them again.
+  read.prepared = core.lock_options(read)
+  if key then plain_options[key] = read end
+  return read
 end
 
 -- Calls.
 
-local timeout = { "timeout", check.duration, title = "timeout" }
-local owner = { "owner", not_nan }
+local timeout = { "timeout", check.duration }
+local owner = { "owner", check.rule(nil, "a value other than NaN",
+  function(value) return value == value end) }
 
-local of_acquire = { timeout, owner, max_hold, data }
-
-options.acquire = schema.new("acquire options", of_acquire)
-options.campaign = schema.new("campaign options", of_acquire)
-options.enter = schema.new("enter options", of_acquire)
-options.release = schema.new("release options", {
+local of_try = schema.new("try_acquire options", { owner, max_hold, data })
+local of_acquire = schema.new("acquire options", { timeout }, of_try)
+local of_with_lock = schema.new("with_lock options", { timeout, owner },
+  of_family.mutex)
+local of_release = schema.new("release options", {
   { "wait", check.boolean, false },
 })
+
+options.acquire, options.try = of_acquire, of_try
 options.wait = schema.new("wait options", { timeout })
--- The table that the caller passes to read_call must have `is_of(guard,
--- owners)` and `owners`, which the check of `guard` needs.
-options.leave = schema.new("leave options", { timeout, { "guard", guard } })
+options.leave = schema.new("leave options", { timeout, { "guard" } })
 options.run = schema.new("run options", {
   { "backoff", pause, 1 },
-  { "max_backoff", max_backoff, always = true, rules = {
-    { function(n, read) return n >= read.backoff end,
-      "option 'max_backoff' must be at least option 'backoff', got %s" } } },
+  { "max_backoff", check.rule("number", "from option 'backoff' to "
+    .. "1000000000", function(n, read)
+      return n >= read.backoff and n <= 1e9
+    end), 30 },
   { "on_error", check.callback, false },
   max_hold,
   data,
@@ -107,52 +165,16 @@ options.once = schema.new("once options", {
   timeout,
   data,
 })
-options.with_lock = schema.new("with_lock options",
-  { timeout, owner, (unpack or table.unpack)(of_family.mutex) })
-
--- Reading.
-
-local function read_lock_options(given, family, kind, permits)
-  local read = of_family[family]:read(given, { family = family, kind = kind,
-    permits = permits, layout = "curator", local_turns = 0 })
-  if read.fair == false then
-    if given.wait or given.layout or read.local_turns > 0 then
-      misuse "option 'fair' = false goes with none of wait, layout, local_turns"
-    end
-    read.kind = "unfair"
-  end
-  -- Converts the options for the C core once, here, so that each acquisition
-  -- need not convert them again.
-  read.prepared = core.lock_options(read)
-  return read
-end
-
--- The options of locks for which the user has passed no options. They are
--- shared, because a session may have thousands of such locks.
-local plain_options = setmetatable({}, { __mode = "v" })
-
---- Checks the options of a lock.  `family`: "mutex", "rwlock", "semaphore",
--- "election" or "double barrier"; `kind`: the mode of its contenders.
-function options.read_lock(given, family, kind, permits)
-  if given ~= nil then
-    return read_lock_options(given, family, kind, permits)
-  end
-  local key = ("%s %s %s"):format(family, kind, tostring(permits))
-  local shared = plain_options[key]
-    or read_lock_options(nil, family, kind, permits)
-  plain_options[key] = shared
-  return shared
-end
 
 --- Checks the options of session:with_lock. Returns the lock's options (nil if
 -- `given` is not a table) and the options for acquire.
 function options.read_with_lock(given)
-  local read = options.with_lock:read_call(given, { family = "mutex" })
+  local read = of_with_lock:read_call(given)
   local of_call = { timeout = read.timeout, owner = read.owner }
   if type(given) ~= "table" then return nil, of_call end
-  local of_lock = {}
-  for name in pairs(of_family.mutex.has) do of_lock[name] = given[name] end
-  return of_lock, of_call
+  local of_mutex = {}
+  for name in pairs(of_family.mutex.has) do of_mutex[name] = given[name] end
+  return of_mutex, of_call
 end
 
 local of_this_release = {} -- releases are many: they share one table
@@ -161,15 +183,7 @@ local of_this_release = {} -- releases are many: they share one table
 function options.read_release(given)
   if given == nil then return false end
   of_this_release.wait = nil
-  return options.release:read(given, of_this_release).wait
-end
-
---- Checks the options of try_acquire, and returns them.
-function options.check_try(given)
-  if given == nil then return nil end
-  check.type(given, "table", "argument 1 of try_acquire")
-  if given.timeout ~= nil then misuse "try_acquire takes no timeout" end
-  return given
+  return of_release:read(given, of_this_release).wait
 end
 
 -- Request: the inputs of one acquisition. Fields that few requests set have
@@ -186,13 +200,15 @@ Request.__index = Request
 
 --- Checks `given`, the argument of acquire or of a similar method, and returns
 -- a request. `terms`: what all acquisitions of the lock share (locks.terms).
--- `of_call`: the schema of the method; nil for acquire's.
-function options.read_request(terms, given, of_call)
+-- `busy`: "busy" if the call is try_acquire.
+function options.read_request(terms, given, busy)
   local request = setmetatable({ timeout = nil, data = terms.data,
     owner = nil }, Request)
   local limit = terms.lock_options.max_hold
   if limit then request.max_hold = limit end
-  return (of_call or options.acquire):read_call(given, request)
+  if not busy then return of_acquire:read_call(given, request) end
+  request.timeout, request.refusal = 0, busy
+  return of_try:read_call(given, request)
 end
 
 return options

@@ -93,7 +93,7 @@ end
 local function rest(self, failures)
   local given = self.given
   local seconds = math.min(given.backoff * 2 ^ (failures - 1),
-    given.max_backoff)
+    math.max(given.backoff, given.max_backoff))
   self.pause = pauses.new(self.terms.engine, seconds * (1 + jitter()) / 2)
   if not self.stopping then pauses.take(self.pause) end
   self.pause = false

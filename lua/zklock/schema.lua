@@ -6,13 +6,7 @@
 --                               `title` is how messages call the option; `read`
 --                               has the values of the rows before.  Without a
 --                               check, any value is valid
--- A row can also have these fields:
---   title      instead of "option '<name>'"
---   always     the check is called for nil, too
---   only       the objects with this option, such as "a mutex or a rwlock"
---   rules      what must be true beside the check: `{ fits, message, other }`.
---              If `fits(value, read)` is false, the message is raised; it can
---              show the value and the option `other`
+-- If a row has the field `always`, the check is called for nil, too.
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local misuse = require "zklock.errors".misuse
@@ -25,53 +19,47 @@ local schema, nothing = {}, {}
 local function any(value) return value end
 
 --- Returns a schema with these rows. `what`: the name of the options table in
--- messages; nil if the table is itself the value of an option. `object`: the
--- kind of object that takes the options, such as "a mutex"; needed if rows have
--- `only`. `secret`: the message for an unknown key if the key itself could be a
--- secret.
-function schema.new(what, rows, object, secret)
-  local self = setmetatable({ what = what, object = object, has = {},
-    only = {}, secret = secret }, Schema)
-  for _, row in ipairs(rows) do
-    local name = row[1]
-    row[2] = row[2] or any
-    row.title = row.title or ("option '%s'"):format(name)
-    if row.only and object and not row.only:find(object, 1, true) then
-      self.only[name] = row.only
-    else
-      self[#self + 1], self.has[name] = row, true
+-- messages; nil if the table is itself the value of an option. `parent`: a
+-- schema whose rows the new one has, too. `is_secret`: whether no message may
+-- show an unknown key.
+function schema.new(what, rows, parent, is_secret)
+  local self = setmetatable({ what = what, has = {}, is_secret = is_secret },
+    Schema)
+  for _, list in ipairs { parent or nothing, rows } do
+    for _, row in ipairs(list) do
+      row[2] = row[2] or any
+      row.title = ("option '%s'"):format(row[1])
+      self[#self + 1], self.has[row[1]] = row, true
     end
   end
   return self
 end
 
-local function names_of(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  bytes.sort(names)
-  return table.concat(names, ", ")
+--- Returns a check for an option whose value is a list of tables, each of which
+-- has the options of this schema. `of`: the elements in the message.
+function Schema:list(of)
+  return function(value, title)
+    check.list(value, title, of)
+    local list = {}
+    for i, one in ipairs(value) do
+      list[i] = self:read(one, nil, ("%s [%d]"):format(title, i))
+    end
+    return list
+  end
 end
 
 -- Raises an error if a table of options has a key that the schema lacks, such
 -- as a typo.
 local function check_keys(self, given, what)
-  if type(given) ~= "table" then check.type(given, "table", what) end
+  check.type(given, "table", what)
   for key in pairs(given) do
-    if self.only[key] then
-      misuse("option '%s' goes with %s only, not with %s", key, self.only[key],
-        self.object)
-    elseif not self.has[key] then
-      if self.secret then misuse(self.secret, what) end
-      misuse("unknown option %q in %s (known: %s)", tostring(key), what,
-        names_of(self.has))
-    end
-  end
-end
-
-local function check_rules(row, value, read)
-  for _, rule in ipairs(row.rules) do
-    if value ~= nil and not rule[1](value, read) then
-      misuse(rule[2], tostring(value), tostring(read[rule[3]]))
+    if not self.has[key] then
+      local names = {}
+      for name in pairs(self.has) do names[#names + 1] = name end
+      bytes.sort(names)
+      names = table.concat(names, ", ")
+      misuse("unknown option %q in %s (known: %s)",
+        self.is_secret and "..." or tostring(key), what, names)
     end
   end
 end
@@ -85,12 +73,9 @@ function Schema:read(given, read, of)
   if not read then read = {} end
   check_keys(self, given, of or self.what)
   for _, row in ipairs(self) do
-    local name = row[1]
-    local value = given[name]
+    local name, value = row[1], given[row[1]]
     if value ~= nil or row.always then
-      local title = of and of .. "." .. name or row.title
-      read[name] = row[2](value, title, read)
-      if row.rules then check_rules(row, value, read) end
+      read[name] = row[2](value, of and of .. "." .. name or row.title, read)
     elseif read[name] == nil then
       read[name] = row[3]
     end
@@ -99,15 +84,16 @@ function Schema:read(given, read, of)
 end
 
 --- Like read(), for calls whose argument can be a table of options or only the
--- timeout, in seconds.
+-- timeout, in seconds. Without an argument, sets no defaults.
 function Schema:read_call(given, read)
-  if type(given) == "table" then return self:read(given, read) end
   if not read then read = {} end
-  if type(given) == "number" then
-    read.timeout = check.duration(given, "timeout")
-  elseif given ~= nil then
-    misuse("%s must be a number or a table, got a %s", self.what, type(given))
+  if given == nil then return read end
+  if type(given) == "table" or not self.has.timeout then
+    return self:read(given, read)
+  elseif type(given) ~= "number" then
+    check.type(given, "number or a table", self.what)
   end
+  read.timeout = check.duration(given, "timeout")
   return read
 end
 

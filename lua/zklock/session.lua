@@ -18,7 +18,6 @@ local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local secure = require "zklock.secure"
-local settings = require "zklock.settings"
 local snapshots = require "zklock.snapshot"
 local surveys = require "zklock.survey"
 
@@ -27,7 +26,7 @@ local misuse, refusal = errors.misuse, errors.refusal
 local Session = {}
 Session.__index = Session
 
-local check_count = check.whole(1)
+local check_count = check.number("a whole number", 1, 1e6)
 local events = check.set "connected suspended reconnected expired closed"
 
 -- Returns the session's engine; raises an error if the session is closed.
@@ -368,8 +367,8 @@ local function open(connecting, given)
 end
 
 local function connect(connecting, hosts, given, ...)
-  check.arguments("zklock.connect(hosts, options)", hosts, ...)
-  given = settings.read(hosts, given)
+  given = options.read_connect(hosts, given)
+  check.no_more("zklock.connect(hosts, options)", ...)
   advise()
   local self, message, code = open(connecting, given)
   if not self then return nil, message, code end
@@ -395,6 +394,6 @@ return {
   --- Opens a session and returns it at once.  It connects in the background;
   -- calls that need the connection wait for it.
   open = protect.method(Connecting, function(connecting, hosts, given)
-    return open(connecting, settings.read(hosts, given))
+    return open(connecting, options.read_connect(hosts, given))
   end, loop_of),
 }

@@ -147,11 +147,13 @@ describe("run", function()
     check_free()
     local function run(options) election:run(options, print) end
     for text, options in pairs {
-      ["option 'backoff' must be a number of seconds, at least 0.001, got 0"]
+      ["option 'backoff' must be a number of seconds from 0.001 to "
+        .. "1000000000, got 0"]
         = { backoff = 0 },
       ["option 'max_backoff' must be a number, got a string"]
         = { max_backoff = "x" },
-      ["option 'max_backoff' must be at least option 'backoff', got 0.5"]
+      ["option 'max_backoff' must be from option 'backoff' to 1000000000, "
+        .. "got 0.5"]
         = { max_backoff = 0.5 },
       ["option 'on_error' must be a function, got a boolean"]
         = { on_error = true },

@@ -99,7 +99,7 @@ describe("An election", function()
     support.misuses {
       { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
         function() session:multi { election } end },
-      { [[option 'layout' must be "curator", "latch" or "kazoo", got x]],
+      { [[option 'layout' must be "curator", "latch" or "kazoo", got "x"]],
         function() session:election("/a", { layout = "x" }) end },
     }
   end)

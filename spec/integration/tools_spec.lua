@@ -187,7 +187,7 @@ describe("touch", function()
     end
     assert.equal("data must be a string, got a number",
       misuse(function() session:touch(path, 5) end))
-    assert.equal("data must be at most 1024 bytes, got 1025",
+    assert.equal("data must be at most 1024 bytes, got 1025 bytes",
       misuse(function() session:touch(path, ("x"):rep(1025)) end))
   end)
 end)
@@ -308,7 +308,7 @@ describe("evict", function()
     end
     for _, text in ipairs { "", "x", "-1", "1.5", " 1", "0x1", ("1"):rep(20),
         "1\0" } do
-      assert.matches("^token must be a fencing token, got ",
+      assert.matches("^token must be a fencing token, of at most 19 digits",
         misuse(function() session:evict(path, "holder", text) end))
     end
     support.misuses {

@@ -182,8 +182,6 @@ describe("An escaped text", function()
       misuse(function() escape() end))
     assert.equal("zklock.escape(text) takes no more arguments, got a string, "
       .. "too", misuse(function() escape("a", "b") end))
-    assert.equal("zklock.escape(text) must be called with a dot",
-      misuse(function() zklock:escape "a" end))
   end)
 
   it("is not what is spelled otherwise", function()

@@ -90,7 +90,7 @@ describe("Misuse of connect", function()
     for _, name in ipairs { "session_timeout", "min_session_timeout",
         "tick_time", "connect_timeout" } do
       for _, value in ipairs { 0, -1, 0 / 0, math.huge, -math.huge, 1e6 } do
-        refuses("option '" .. name .. "' must be more than 0",
+        refuses("option '" .. name .. "' must be .* 0",
           { [name] = value })
       end
       for _, value in ipairs { "1", {}, true } do
@@ -102,19 +102,18 @@ describe("Misuse of connect", function()
 
   it("is a time that does not go with another one", function()
     for _, seconds in ipairs { 0.0005, 0.001, 0.002, 0.099 } do
-      refuses("^option 'session_timeout' must be at least 0.1 %(seconds%), "
-        .. "got " .. seconds .. "$",
+      refuses("^option 'session_timeout' must be a number of seconds from 0.1 "
+        .. "to 86400, got " .. seconds .. "$",
         { session_timeout = seconds, connect_timeout = 0.1 })
     end
-    local least = "^option 'min_session_timeout' must not be more than "
-      .. "option 'session_timeout', got "
-    refuses(least .. "5 and 4$",
-      { min_session_timeout = 5, session_timeout = 4 })
-    refuses(least .. "11 and 10$", { min_session_timeout = 11 })
-    local tick = "^option 'tick_time' must be at most half of option "
-      .. "'session_timeout' %(both in seconds%), got "
-    refuses(tick .. "2 and 3$", { tick_time = 2, session_timeout = 3 })
-    refuses(tick .. "2000 and 10$", { tick_time = 2000 })
+    local least = "^option 'min_session_timeout' must be more than 0 and at "
+      .. "most option 'session_timeout', got "
+    refuses(least .. "5$", { min_session_timeout = 5, session_timeout = 4 })
+    refuses(least .. "11$", { min_session_timeout = 11 })
+    local tick = "^option 'tick_time' must be more than 0 and at most half of "
+      .. "option 'session_timeout' %(both in seconds%), got "
+    refuses(tick .. "2$", { tick_time = 2, session_timeout = 3 })
+    refuses(tick .. "2000$", { tick_time = 2000 })
   end)
 
   it("leaves no thread and no descriptor", function()
@@ -127,16 +126,15 @@ describe("Misuse of connect", function()
   end)
 
   it("includes an option tls without its required files", function()
-    local lacks = "^option 'tls' must have ca, the file of the authority"
+    local lacks = "^option 'tls'.ca must be a string, got nil$"
     refuses("^option 'tls' must be a table, got a boolean$", { tls = true })
     refuses(lacks, { tls = {} }, { tls = { cert = "a", key = "b" } })
     refuses("^unknown option \"cacert\" in option 'tls' %(known: ca, cert, "
       .. "key, name%)$", { tls = { cacert = "a" } })
     refuses("^option 'tls'.key must be a string, got a boolean$",
       { tls = { ca = "a", key = true } })
-    refuses("^option 'tls' must have both cert and key, or none of them, got "
-      .. "only cert$", { tls = { ca = "a", cert = "b" } })
-    refuses("only key$", { tls = { ca = "a", key = "b" } })
+    refuses("^option 'tls' must have both cert and key, or none of them$",
+      { tls = { ca = "a", cert = "b" } }, { tls = { ca = "a", key = "b" } })
     refuses("^option 'tls'.ca must be the name of a file, got ",
       { tls = { ca = "" } }, { tls = { ca = "a\0b" } })
     refuses("^option 'tls'.name must be a host name", { tls = { ca = "a",

@@ -348,17 +348,17 @@ describe("zklock.testing", function()
         ['unknown option "seed"'] = { seed = 1 },
         ["option 'servers' must be a number"] = { servers = "3" },
         ["option 'servers' must be a whole number"] = { servers = 1.5 },
-        ["option 'servers' must be from 1 to 9"] = { servers = 10 },
+        ["servers' must be a whole number from 1 to 9"] = { servers = 10 },
         ["must be how many option 'hosts' names"] = { servers = 2,
           hosts = "zk1:1" },
         ["must have no chroot"] = { hosts = "zk1:1/app" },
         ["which another testing server has"] = { hosts = server.hosts },
-        ["option 'tick_time' must be from"] = { tick_time = 2000 },
+        ["'tick_time' must be a number of seconds"] = { tick_time = 2000 },
       } do
         raises(message, testing.server, options)
       end
       for message, call in pairs {
-        ["option 'kind' of hold"] = { "hold", "/a", { kind = "lock" } },
+        ["option 'kind' must be"] = { "hold", "/a", { kind = "lock" } },
         ["option 'permits' of hold must be a number"] = { "hold", "/a",
           { kind = "permit" } },
         ["goes with kind"] = { "hold", "/a", { permits = 1 } },

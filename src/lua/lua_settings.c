@@ -55,6 +55,15 @@ static bool read_credentials(lua_State *L, int index,
   return true;
 }
 
+/* Converts letters, such as "cdrwa", to ZooKeeper's bits. */
+static int read_permissions(const char *letters) {
+  static const char in_order[] = "rwcda"; /* of the bits */
+  int bits = 0;
+  for (int i = 0; in_order[i]; i++)
+    if (strchr(letters, in_order[i])) bits |= 1 << i;
+  return bits;
+}
+
 static bool read_acl(lua_State *L, int index, struct settings *settings) {
   int n = push_list(L, index, "acl");
   if (n > 0 && !(settings->acl = calloc((size_t)n, sizeof *settings->acl)))
@@ -66,7 +75,7 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
     entry->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
     entry->id = copy_field(L, lua_gettop(L), "id", NULL);
     lua_getfield(L, -1, "perms");
-    entry->permissions = binding_to_int(lua_tonumber(L, -1));
+    entry->permissions = read_permissions(luaL_checkstring(L, -1));
     lua_pop(L, 2);
     if (!entry->scheme || !entry->id) return false;
   }

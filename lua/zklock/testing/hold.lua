@@ -25,8 +25,7 @@ local function options_of(method)
   -- `data`, `layout` and `fair` have no check here, because the methods of the
   -- lock check them.
   return schema.new("options of " .. method, {
-    { "kind", check.one_of "mutex read write permit", "mutex",
-      title = "option 'kind' of " .. method },
+    { "kind", check.one_of "mutex read write permit", "mutex" },
     { "permits", permits, always = true },
     { "seconds", check.duration },
     { "data" },

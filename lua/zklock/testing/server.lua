@@ -32,17 +32,11 @@ local function refuse_others(given)
   end
 end
 
-local function from_to(least, most)
-  return check.number(("from %s to %s"):format(least, most),
-    function(n) return n >= least and n <= most end)
-end
-
-local number_of_servers = from_to(1, LARGEST)
+local number_of_servers = check.number("a whole number", 1, LARGEST)
 
 local function count_servers(value, title, read)
-  if number_of_servers(value, title) ~= math.floor(value) then
-    misuse("option 'servers' must be a whole number, got %s", tostring(value))
-  elseif read.hosts and value ~= #read.hosts then
+  number_of_servers(value, title)
+  if read.hosts and value ~= #read.hosts then
     misuse("option 'servers' must be how many option 'hosts' names, got %d "
       .. "and %d", value, #read.hosts)
   end
@@ -67,8 +61,9 @@ end
 local options_of_server = schema.new("options of testing.server", {
   { "hosts", read_hosts },
   { "servers", count_servers },
-  { "tick_time", from_to(LEAST_TICK, LONGEST_TICK), 2 },
-  { "latency", from_to(0, LONGEST_TICK) },
+  { "tick_time", check.number("a number of seconds", LEAST_TICK,
+    LONGEST_TICK), 2 },
+  { "latency", check.number("a number of seconds", 0, LONGEST_TICK) },
 })
 
 -- Sessions.

@@ -67,7 +67,6 @@ describe("The options of a lock", function()
           local message = raised(make, session, path, options)
           assert.matches(name, message, 1, true)
           assert.matches("['\"]", message)
-          if family ~= "mutex" then assert.matches(family, message) end
           -- and nothing of the path is taken by the refusal
           assert.is_table(session:semaphore(path, 7))
         end
@@ -88,8 +87,6 @@ describe("The options of a lock", function()
       assert.matches(family .. " options must be a table, got a ",
         raised(make, session, path, "fair"))
     end
-    assert.equal("option 'fair' goes with a mutex only, not with an election",
-      raised(makers.election, session, path, { fair = true }))
     local wrong = {
       reentrant = { 1, "no" }, fair = { 0, "no" },
       data = { 1, true, {}, function() end },

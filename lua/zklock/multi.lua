@@ -21,8 +21,6 @@ local misuse, refusal = errors.misuse, errors.refusal
 local Multi = {}
 Multi.__index = Multi
 
-local function name_of(part) return part.path .. " " .. part.kind end
-
 -- Returns the parts of a multi: the terms of each lock in `list`, in the order
 -- of acquisition, without duplicates. A lock's terms are what all its
 -- acquisitions share (locks.terms).
@@ -37,8 +35,9 @@ local function read_parts(engine, list)
     elseif part.engine ~= engine then
       misuse("element %d of multi belongs to another session", i)
     end
-    if not seen[name_of(part)] then
-      seen[name_of(part)] = true
+    local name = part.path .. " " .. part.kind
+    if not seen[name] then
+      seen[name] = true
       parts[#parts + 1] = part
     end
   end
@@ -52,13 +51,13 @@ local function read_parts(engine, list)
 end
 
 local function new(engine, list)
-  local parts, paths, names = read_parts(engine, list), {}, {}
+  local parts, paths, name = read_parts(engine, list), {}, "multi of"
   for i, part in ipairs(parts) do
-    paths[i], names[i] = part.path, name_of(part)
+    paths[i] = part.path
+    name = ("%s %s %s,"):format(name, part.path, part.kind)
   end
   -- Two multis of one session with the same locks are the same lock, so they
   -- have the same owners.
-  local name = "multi of " .. table.concat(names, ",")
   local path = table.concat(paths, ",")
   return setmetatable({
     path = path,
@@ -90,23 +89,25 @@ function Taking:finish()
 end
 
 -- Begins a taking, an acquisition of this multi, with the user's options.
--- `owner_of(adapters)` returns the owner if the options name none. Returns the
--- guard that the owner already has of this multi, or nil. If this guard is lost
--- and not released, acquire returns "lost".
-local function begin(taking, self, how, busy, owner_of)
+-- Returns the guard that the owner already has of this multi, or nil. If this
+-- guard is lost and not released, acquire returns "lost".
+local function begin(taking, self, how, busy, is_async)
   local given = (busy and options.try or options.acquire):read_call(how)
-  local terms, timeout = self._terms, given.timeout
+  local terms, adapters = self._terms, self._terms.engine.adapters
   terms.engine:check_open()
-  if given.owner == nil then given.owner = owner_of(terms.engine.adapters) end
-  taking.asked, taking.given = timeout, given
+  if given.owner == nil then
+    given.owner = is_async and {} or adapters:owner((adapters:for_waiting()))
+  end
+  local timeout = given.timeout
+  taking.asked, taking.given, taking.busy = timeout, given, busy
   taking.deadline = timeout and timeout > 0 and core.now() + timeout
   taking.guard = multi_guards.new(self.path, taking)
   self._takings[taking] = true
   return terms.owners:top("multi", given.owner)
 end
 
--- Cancels a taking, an acquisition of a multi in progress. It ends with the
--- code "cancelled", unless its last part was already granted.
+-- Cancels a taking. It ends with the code "cancelled", unless its last part was
+-- already granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
@@ -114,11 +115,10 @@ end
 
 -- Returns nil, message, code if the acquisition `taking` must end although a
 -- part was granted. Returns nothing if it can continue.
-local function obstacle(self, taking, is_complete)
-  local is_closed = self._terms.engine.state.is.closed
-  if is_closed then return reasons.closed(self.path) end
-  local lost_part = multi_guards.find_loss(taking.guard)
-  if lost_part then
+local function obstacle(self, taking, lost_part, is_complete)
+  if self._terms.engine.state.is.closed then
+    return reasons.closed(self.path)
+  elseif lost_part then
     return refusal("lost", "the hold of %s was lost while the rest of %s was "
       .. "acquired", lost_part.path, self.path)
   elseif taking.cancelled and not is_complete then
@@ -131,14 +131,14 @@ end
 -- parts. Returns nothing if the next part must be acquired; otherwise true and
 -- the result of the whole acquisition.
 local function note(self, taking, part, message, code)
-  local guard = taking.guard
+  local guard, _ = taking.guard, nil
   taking.wait = false
   if part then multi_guards.add(guard, part) end
-  local is_complete = multi_guards.count(guard) == #self._parts
+  local is_complete = #guard._parts == #self._parts
   -- If an earlier part is lost, this loss has cancelled the wait for this part.
-  if part or code == "cancelled" and multi_guards.find_loss(guard) then
-    local _, why, which = obstacle(self, taking, is_complete)
-    message, code = why, which
+  local lost_part = multi_guards.find_loss(guard)
+  if part or code == "cancelled" and lost_part then
+    _, message, code = obstacle(self, taking, lost_part, is_complete)
   end
   if code then
     multi_guards.give_back(guard)
@@ -161,16 +161,11 @@ local function request_of(taking, part)
   return request
 end
 
-local function task_of(adapters)
-  return adapters:owner((adapters:for_waiting()))
-end
-
 locks.add_methods(Multi, Taking, function(taking, self, how, busy)
-  local top = begin(taking, self, how, busy, task_of)
+  local top = begin(taking, self, how, busy)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
   end
-  taking.busy = busy
   for _, part in ipairs(self._parts) do
     taking.attempt = Attempt.new()
     local done, guard, message, code = note(self, taking,
@@ -196,9 +191,7 @@ function Multi:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
   local taking, engine = Taking.new(), self._terms.engine
-  local top = begin(taking, self, how, false, function()
-    return {}
-  end)
+  local top = begin(taking, self, how, false, true)
   taking.scope = engine.adapters:scope()
   if top and top:state() == "lost" then
     engine.events:later(function() callback(multi_guards.refuse(top)) end)

@@ -50,23 +50,26 @@ local function lose(self)
   if wait then waits.cancel(wait) end -- no more parts are needed
 end
 
--- Adds a listener of `event` ("on_lost" or "on_revoke") to a part. The listener
--- calls `fn(self, …)`. It refers to the multi weakly, because a part's hold
--- must not keep its multi alive.
-local function listen(self, part, event, fn)
+-- Calls `fn(self, …)` at the first `event` ("on_lost" or "on_revoke") of these
+-- parts. The listener refers to the multi weakly, because a part's hold must
+-- not keep its multi alive.
+local function listen(self, parts, event, fn)
   local weak = setmetatable({ self }, { __mode = "v" })
-  part[event](part, function(_, ...)
-    if weak[1] then fn(weak[1], ...) end
-  end)
+  for _, part in ipairs(parts) do
+    part[event](part, function(_, ...)
+      local multi = weak[1]
+      weak[1] = nil
+      if multi then fn(multi, ...) end
+    end)
+  end
+  return self
 end
 
 --- Adds the guard of a granted part.  The multi is lost if this part is lost.
 function multi_guards.add(self, part)
   table.insert(self._parts, part)
-  listen(self, part, "on_lost", lose)
+  listen(self, { part }, "on_lost", lose)
 end
-
-function multi_guards.count(self) return #self._parts end
 
 --- Called when all parts are granted: adds the guard to its owner's guards.
 function multi_guards.complete(self, owners, owner)
@@ -169,22 +172,9 @@ function MultiGuard:reason()
   end
 end
 
--- Adds a listener of `event` to all parts. The listener calls `fn` only once,
--- for the first part that has the event.
-local function listen_once(self, event, fn)
-  local called = false
-  local function call(...)
-    if called then return end
-    called = true
-    fn(...)
-  end
-  for _, part in ipairs(self._parts) do listen(self, part, event, call) end
-  return self
-end
-
 function MultiGuard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
-  return listen_once(self, "on_lost", function(guard, reason)
+  return listen(self, self._parts, "on_lost", function(guard, reason)
     local _, message = errors.lost(guard.path, reason)
     fn(guard, reason, message)
   end)
@@ -194,7 +184,7 @@ end
 -- this holder to release any of the guard's locks.
 function MultiGuard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
-  return listen_once(self, "on_revoke", fn)
+  return listen(self, self._parts, "on_revoke", fn)
 end
 
 check.methods(MultiGuard, [[

@@ -97,7 +97,6 @@ build = {
       ["zklock.meters"] = "lua/zklock/meters.lua",
       ["zklock.metrics"] = "lua/zklock/metrics.lua",
       ["zklock.multi"] = "lua/zklock/multi.lua",
-      ["zklock.multi_guard"] = "lua/zklock/multi_guard.lua",
       ["zklock.ngx"] = "lua/zklock/ngx.lua",
       ["zklock.ngx.advice"] = "lua/zklock/ngx/advice.lua",
       ["zklock.ngx.board"] = "lua/zklock/ngx/board.lua",

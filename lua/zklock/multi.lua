@@ -7,8 +7,8 @@ local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
+local guards = require "zklock.guard"
 local locks = require "zklock.lock"
-local multi_guards = require "zklock.multi_guard"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
@@ -17,6 +17,170 @@ local ticket_of = require "zklock.ticket"
 local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
+
+-- The guard of a multi. It contains the guards of the parts, and its state
+-- follows from theirs. Either all parts are held, or the whole is lost. Until
+-- all parts are granted, only `_taking`, its acquisition, has the guard.
+local MultiGuard = {}
+MultiGuard.__index = MultiGuard
+
+-- Releases all parts first, and only then calls the listeners of lost parts. A
+-- listener, or a wait for a confirmation, can suspend the task for ever. No
+-- part may be held meanwhile. Returns a list with the result of
+-- guards.give_back for each part. Can be called again if a part is granted
+-- after the first call, or if the first call was interrupted.
+local function give_all(self, confirm)
+  local removals = {}
+  for i = #self._parts, 1, -1 do
+    removals[i] = guards.give_back(self._parts[i], confirm) or false
+  end
+  for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
+  return removals
+end
+
+-- Ends the multi because one part is lost: releases the other parts.
+local function lose(self)
+  give_all(self)
+  local wait = self._taking and self._taking.wait
+  if wait then waits.cancel(wait) end -- no more parts are needed
+end
+
+-- Calls `fn(self, …)` at the first `event` ("on_lost" or "on_revoke") of these
+-- parts. The listener refers to the multi weakly, because a part's hold must
+-- not keep its multi alive.
+local function listen(self, parts, event, fn)
+  local weak = setmetatable({ self }, { __mode = "v" })
+  for _, part in ipairs(parts) do
+    part[event](part, function(_, ...)
+      local multi = weak[1]
+      weak[1] = nil
+      if multi then fn(multi, ...) end
+    end)
+  end
+  return self
+end
+
+-- Returns the guard of a lost part, or nil. Also checks the clock: if the
+-- lease of a part has expired, the multi is lost for good.
+local function find_loss(self)
+  for _, part in ipairs(self._parts) do
+    if guards.find_loss(part) then
+      lose(self)
+      return part
+    end
+  end
+end
+
+-- Returns `nil, message, "lost"` for a lost multi.
+local function refuse(self)
+  return errors.lost(self.path, self:reason())
+end
+
+-- Releases all parts. Returns a list with the result of guards.give_back for
+-- each part.
+local function give_back(self, confirm)
+  self._taking = false
+  -- If the multi is lost, this release returns the loss. Forget it here, so
+  -- that the owner's next acquisition does not return it a second time.
+  Owners.forget(self)
+  return give_all(self, confirm)
+end
+
+function MultiGuard:release(how)
+  local removals = give_back(self, options.read_release(how))
+  if self:state() == "lost" then return refuse(self) end
+  for i, removal in ipairs(removals) do
+    if removal and removal ~= true then
+      local ok, message, code = guards.await_removal(self._parts[i], removal)
+      if not ok then return nil, message, code end
+    end
+  end
+  return true
+end
+
+function MultiGuard:is_held()
+  return self:lease() > 0
+end
+
+function MultiGuard:lease()
+  local least = math.huge
+  for _, part in ipairs(self._parts) do
+    least = math.min(least, part:lease())
+  end
+  return least
+end
+
+function MultiGuard:verify()
+  if find_loss(self) then return refuse(self) end
+  for _, part in ipairs(self._parts) do
+    local ok, message, code = part:verify()
+    if not ok then return nil, message, code end
+  end
+  return true
+end
+
+--- Returns the token and turn of each part, by path.  There is no common token,
+-- because no number orders two multis that share only some of their locks.
+function MultiGuard:tokens()
+  local tokens = {}
+  for _, part in ipairs(self._parts) do
+    tokens[part.path] = { token = part:token(), turn = part:turn() }
+  end
+  return tokens
+end
+
+local ranks = { held = 1, suspended = 2, released = 3, lost = 4 }
+
+--- Returns the state of the part with the worst state.
+function MultiGuard:state()
+  local state = "held"
+  for _, part in ipairs(self._parts) do
+    local of_part = part:state()
+    if ranks[of_part] > ranks[state] then state = of_part end
+  end
+  return state
+end
+
+--- Returns why the multi was lost: the reason of a part that was lost.
+function MultiGuard:reason()
+  for _, part in ipairs(self._parts) do
+    local reason = part:reason()
+    if reason then return reason end
+  end
+end
+
+function MultiGuard:on_lost(fn)
+  check.callback(fn, "argument 1 of on_lost")
+  return listen(self, self._parts, "on_lost", function(guard, reason)
+    local _, message = errors.lost(guard.path, reason)
+    fn(guard, reason, message)
+  end)
+end
+
+--- Registers `fn`. It is called once as `fn(guard)`, when a client first asks
+-- this holder to release any of the guard's locks.
+function MultiGuard:on_revoke(fn)
+  check.callback(fn, "argument 1 of on_revoke")
+  return listen(self, self._parts, "on_revoke", fn)
+end
+
+check.methods(MultiGuard, [[
+  guard:release(options)
+  guard:is_held()
+  guard:lease()
+  guard:verify()
+  guard:tokens()
+  guard:state()
+  guard:reason()
+  guard:on_lost(fn)
+  guard:on_revoke(fn)
+]])
+
+MultiGuard.__close = function(self) self:release() end
+
+function MultiGuard:__tostring()
+  return errors.describe("zklock guard of %s (%s)", self.path, self:state())
+end
 
 local Multi = {}
 Multi.__index = Multi
@@ -69,22 +233,16 @@ local function new(engine, list)
   }, Multi)
 end
 
--- A taking: one acquisition of a multi in progress. A taking is also the
--- cleanup handler (protect.lua) of a call that waits.
+-- A taking: one acquisition of a multi in progress. It has the multi's `guard`,
+-- the `attempt` to acquire the current part, and the `wait` for this part. A
+-- taking is also the cleanup handler (protect.lua) of a call that waits.
 local Taking = protect.class()
-
-Taking.busy = false -- "busy" for try_acquire
-Taking.guard = false
-Taking.attempt = false -- the attempt to acquire the current part
-Taking.wait = false -- the wait for this part
-Taking.scope = false
-Taking.cancelled = false
 
 -- Releases the acquired parts if the call's task is killed or an error is
 -- raised.
 function Taking:finish()
   if self.fine then return end
-  if self.guard then multi_guards.give_back(self.guard) end
+  if self.guard then give_back(self.guard) end
   if self.attempt then self.attempt:finish() end
 end
 
@@ -101,7 +259,10 @@ local function begin(taking, self, how, busy, is_async)
   local timeout = given.timeout
   taking.asked, taking.given, taking.busy = timeout, given, busy
   taking.deadline = timeout and timeout > 0 and core.now() + timeout
-  taking.guard = multi_guards.new(self.path, taking)
+  -- The guard is made before its parts are granted, because a part can be lost
+  -- while the next parts are acquired.
+  taking.guard = setmetatable({ path = self.path, _parts = {},
+    _taking = taking }, MultiGuard)
   self._takings[taking] = true
   return terms.owners:top("multi", given.owner)
 end
@@ -111,6 +272,18 @@ end
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
+end
+
+-- Called when all parts are granted: adds the guard to its owner's guards.
+local function complete(guard, owners, owner)
+  local nodes = {}
+  for i, part in ipairs(guard._parts) do nodes[i] = part.node end
+  guard.node = table.concat(nodes, ",")
+  guard._taking = false
+  -- Keeps the owners object alive. So if the multi is lost, the owner's next
+  -- acquisition can return the loss.
+  guard._owners = owners
+  owners:push("multi", owner, guard)
 end
 
 -- Returns nil, message, code if the acquisition `taking` must end although a
@@ -133,18 +306,21 @@ end
 local function note(self, taking, part, message, code)
   local guard, _ = taking.guard, nil
   taking.wait = false
-  if part then multi_guards.add(guard, part) end
+  if part then
+    table.insert(guard._parts, part)
+    listen(guard, { part }, "on_lost", lose)
+  end
   local is_complete = #guard._parts == #self._parts
   -- If an earlier part is lost, this loss has cancelled the wait for this part.
-  local lost_part = multi_guards.find_loss(guard)
+  local lost_part = find_loss(guard)
   if part or code == "cancelled" and lost_part then
     _, message, code = obstacle(self, taking, lost_part, is_complete)
   end
   if code then
-    multi_guards.give_back(guard)
+    give_back(guard)
     return true, nil, message, code
   elseif is_complete then
-    multi_guards.complete(guard, self._terms.owners, taking.given.owner)
+    complete(guard, self._terms.owners, taking.given.owner)
     return true, guard
   end
 end
@@ -154,18 +330,15 @@ end
 local function request_of(taking, part)
   taking.given.timeout = taking.deadline
     and math.max(taking.deadline - core.now(), 1e-6) or taking.asked
-  local request = options.read_request(part, taking.given)
+  local request = options.read_request(part, taking.given, taking.busy)
   request.taking, request.asked = taking, taking.asked
   request.scope = taking.scope
-  if taking.busy then request.timeout, request.refusal = 0, "busy" end
   return request
 end
 
 locks.add_methods(Multi, Taking, function(taking, self, how, busy)
   local top = begin(taking, self, how, busy)
-  if top and multi_guards.find_loss(top) then
-    return multi_guards.refuse(top)
-  end
+  if top and find_loss(top) then return refuse(top) end
   for _, part in ipairs(self._parts) do
     taking.attempt = Attempt.new()
     local done, guard, message, code = note(self, taking,
@@ -194,7 +367,7 @@ function Multi:acquire_async(how, callback)
   local top = begin(taking, self, how, false, true)
   taking.scope = engine.adapters:scope()
   if top and top:state() == "lost" then
-    engine.events:later(function() callback(multi_guards.refuse(top)) end)
+    engine.events:later(function() callback(refuse(top)) end)
   else
     ask(self, taking, 1, callback)
   end

@@ -171,19 +171,12 @@ MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
 SANITIZED := $(findstring -fsanitize=,$(CFLAGS))
 VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden \
   $(if $(SANITIZED),,-fsanitize=thread) $(VIRTUAL_INCLUDES) $(INCLUDES)
-# Those that know nothing of Lua are compiled once for all its versions.
-FOR_LUA := $(filter src/lua/% src/virtual/lua_%,$(VIRTUAL_CORE))
-WITHOUT_LUA := $(filter-out $(FOR_LUA) $(if $(SANITIZED),%/atomics.c),\
-  $(VIRTUAL_CORE))
-OBJECTS := $(FOR_LUA:src/%.c=$(OUT)/objects/%.o) \
-  $(WITHOUT_LUA:src/%.c=$(BUILD)/virtual/objects/%.o)
-compile_virtual = @mkdir -p $(@D) && \
-  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) \
-    $(if $(filter src/virtual/%,$<),$(MODEL_FLAGS)) -c $< -o $@
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(filter-out \
+  $(if $(SANITIZED),%/atomics.c),$(VIRTUAL_CORE)))
 $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
-	$(compile_virtual)
-$(BUILD)/virtual/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
-	$(compile_virtual)
+	@mkdir -p $(@D) && \
+	  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) \
+	    $(if $(filter src/virtual/%,$<),$(MODEL_FLAGS)) -c $< -o $@
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(CFLAGS) -fPIC $(INCLUDES) $(OBJECTS) $(LINK) -o $@ \
@@ -225,10 +218,6 @@ example: $(if $(or $(wildcard examples/$(NAME).lua),$(filter embed,$(NAME))),has
 example-nginx: has-nginx  ## nginx with locks in its handlers, asked by curl
 	@bash examples/nginx/run
 
-command: has-command library  ## the command from this tree: ARGS='ls -R /locks'
-	@$(RUN) $(COMMAND_LUA) \
-	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
-
 # For TLS=yes. Other spellings are errors, or servers would start without TLS.
 TLS_FLAG = $(if $(filter yes,$(TLS)),--tls,$(if $(filter-out no,$(TLS)),\
   $(error TLS must be yes or no, not '$(TLS)')))
@@ -254,7 +243,6 @@ sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=, FIRST=
 	$(if $(SEED),,$< --aim --seeds $$(($(or $(SEEDS),1000000) / 20)) --seed $(or $(FIRST),1))
 
 explore: has-check  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
-	@$(MAKE) -s all ZK=virtual
 	@spec/explore/run
 
 mutants:  ## does a test find a protocol that is broken on purpose?  MUTANTS=
@@ -349,13 +337,6 @@ bench: has-bench  ## beside the peers: BENCH=quick or full, DRIVERS='…', CASES
 $(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so: bench/drivers/zklock/epoll.c
 	$(call module,,-lm)
 
-# The floor: the requests without the library, and with nothing but the library.
-BENCH_FLOOR := $(sort $(wildcard bench/drivers/floor/*.c))
-$(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
-	  $(ZK_LIB) -lm
-
 # ---- To read it ------------------------------------------------------------------
 
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
@@ -436,9 +417,7 @@ uninstall:  ## removes what `make install` has put there
 	rm -f $(LUA_FILES:lua/%=share/lua/$(LUA_VERSION)/%) \
 	  $(patsubst $(OUT)/%,lib/lua/$(LUA_VERSION)/%,$(MODULES) $(TLS_MODULE)); \
 	rmdir -p $(patsubst lua/%/,share/lua/$(LUA_VERSION)/%,$(sort $(dir $(LUA_FILES)))) \
-	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \
-	for left in */lua/$(LUA_VERSION)/zklock; do [ ! -e "$$left" ] || \
-	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
+	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null || true
 
 # ---- To document it ----------------------------------------------------------
 

@@ -28,8 +28,7 @@ if not checkout then
     .. package.cpath
 else
   -- A checkout: the C modules are in its build directory. But if LUA_CPATH is
-  -- set, it has priority, because `make command` and tests choose a build with
-  -- it.
+  -- set, it has priority, because tests choose a build with it.
   local built = ("%s/build/st/%s/?.so"):format(checkout, version)
   local is_chosen = os.getenv "LUA_CPATH"
   local search = package.searchpath

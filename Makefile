@@ -459,9 +459,6 @@ opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
 
 # ---- To keep it clean --------------------------------------------------------
 
-messages:  ## prints every message of the library, the command and the build
-	@lua$(LUA_VERSION) doc/make/messages.lua
-
 floors:  ## which file uses which, in src and lua: layers below only, no cycle
 	@lua$(LUA_VERSION) spec/floors.lua
 

@@ -12,7 +12,6 @@
 
 LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
-DESTDIR     ?=
 CC          ?= cc
 CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
@@ -131,11 +130,10 @@ library: $(filter-out $(VIRTUAL_MODULE),$(MODULES))
 	@:
 
 # What a goal needs and does not find it says in a sentence, and `make deps` installs.
-FOR ?= demo
 deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
-	@LUA_VERSION=$(LUA_VERSION) sh .ci/install $(FOR)
+	@sh .ci/install $(or $(FOR),demo)
 has-%:
-	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
+	@sh .ci/install --check $*
 
 # One compilation of all sources: they are few, and it is quicker than many. That
 # they are many files is for readers: where the compiler can do it, what comes out
@@ -143,14 +141,14 @@ has-%:
 takes = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -Werror $(1) -x c - -o /dev/null 2>/dev/null && echo '$(1)')
 WHOLE = $(call once,WHOLE,$(call takes,-flto=auto))
-COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
 SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
 
 # Makes a module of the rule's sources, with the flags $(1) and the libraries $(2). What
 # is missing stops make.
 define module
 @$(strip $(CHECK))mkdir -p $(@D)
-$(COMPILE) $(1) $(INCLUDES) $(filter %.c,$^) $(LINK) -o $@ $(2) $(LDFLAGS)
+$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC $(1) $(INCLUDES) \
+  $(filter %.c,$^) $(LINK) -o $@ $(2) $(LDFLAGS)
 endef
 
 ifneq ($(ZK),virtual)
@@ -278,10 +276,9 @@ valgrind: has-check has-sanitize  ## some specs on LuaJIT under valgrind
 cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
 	@LUA=lua$(LUA_VERSION) bash bench/cost $(TREES)
 budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them
-	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
+	@bash bench/cost --$(if $(RECORD),record,check)
 soak: has-check has-cost  ## ten minutes of everything at once: is memory flat?  MINUTES=
-	@LUA=lua$(LUA_VERSION) $(if $(MINUTES),SECONDS_LONG=$$(($(MINUTES) * 60))) \
-	  bash bench/soak
+	@LUA=lua$(LUA_VERSION) bash bench/soak
 
 asan: has-check has-sanitize  ## the specs and the simulator under address and undefined sanitizers
 	@bash spec/sanitize address,undefined
@@ -328,9 +325,8 @@ torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=,
 # ---- To compare it with others -------------------------------------------------
 
 # bench/README.md has the workloads and what a driver is.
-BENCH ?= main
 bench: has-bench  ## beside the peers: BENCH=quick or full, DRIVERS='…', CASES='…'
-	@bench/run --set $(BENCH) $(if $(DRIVERS),--drivers '$(DRIVERS)') \
+	@bench/run --set $(or $(BENCH),main) $(if $(DRIVERS),--drivers '$(DRIVERS)') \
 	  $(if $(CASES),--cases '$(CASES)') $(BENCH_FLAGS)
 
 # What bench/drivers/zklock/run runs.
@@ -496,12 +492,11 @@ analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no f
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 -DOPENSSL_VERSION_MAJOR=3 \
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
-	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} gcc $(ANALYZE) -O1 -Werror \
+	@printf '%s\n' $(SOURCES) | xargs -P $$(nproc) -I{} gcc $(ANALYZE) -O1 -Werror \
 	  -fanalyzer -Wno-analyzer-malloc-leak -c {} -o /dev/null
 	@echo 'clang-tidy …'
-	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \
+	@printf '%s\n' $(SOURCES) | xargs -P $$(nproc) -n 4 sh -c \
 	  'clang-tidy --quiet "$$@" -- $(ANALYZE) 2>/dev/null' tidy
-PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
 	clang-format -i $(C_FILES)

@@ -65,7 +65,6 @@ build = {
       ["zklock.escape"] = "lua/zklock/escape.lua",
       ["zklock.events"] = "lua/zklock/events.lua",
       ["zklock.guard"] = "lua/zklock/guard.lua",
-      ["zklock.hold"] = "lua/zklock/hold.lua",
       ["zklock.init"] = "lua/zklock/init.lua",
       ["zklock.loader"] = "lua/zklock/loader.lua",
       ["zklock.lock"] = "lua/zklock/lock.lua",

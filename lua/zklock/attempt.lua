@@ -8,7 +8,6 @@
 -- (options.read_request).
 local core = require "zklock.core"
 local guards = require "zklock.guard"
-local Hold = require "zklock.hold"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
@@ -148,8 +147,7 @@ local function finish(attempt, terms, request, wait)
   if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
   if wait.code then return refuse(terms, request, wait) end
   wait.taken = true
-  local hold = Hold.new(wait, terms.owners)
-  local guard = guards.new(hold, wait.hold_ref)
+  local guard = guards.new(wait, terms.owners)
   attempt.guard = guard
   terms.owners:push(terms.kind, request.owner, guard, wait.scope)
   terms.engine.meters:grant(terms, wait.hold_ref)

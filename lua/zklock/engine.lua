@@ -43,12 +43,10 @@ function Engine.new(session, handle, given)
     scopes = {}, -- nginx requests that own waits or holds
     runs = setmetatable({}, { __mode = "k" }), -- run() calls of elections
     retired = false,
-    -- Weak, so that the collector can free the holds that the program no longer
+    -- Maps a hold's number to its oldest guard that is not yet released. Weak,
+    -- so that the collector can free the guards that the program no longer
     -- reaches.
     holds = setmetatable({}, { __mode = "v" }),
-    -- Maps a hold's number to a hold reference: the one of its oldest guard
-    -- that is not yet released.
-    hold_refs = setmetatable({}, { __mode = "v" }),
     owners = setmetatable({}, { __mode = "v" }), -- owners by path
     lines = {}, -- lines of local turns, by the number of their root
   }, Engine)

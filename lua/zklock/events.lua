@@ -7,7 +7,7 @@
 -- debug hook can raise an error, and a callback can call step(). So it must be
 -- harmless to note an event twice, or to do its work twice.
 local errors = require "zklock.errors"
-local Hold = require "zklock.hold"
+local guards = require "zklock.guard"
 local loops = require "zklock.loop"
 local turns = require "zklock.turns"
 local waits = require "zklock.wait"
@@ -24,7 +24,7 @@ function Events.new(engine, on_event)
     listeners = {}, -- listeners by the event's name
     due = {},
     turns = {}, -- callbacks' waits that got a turn
-    untold = {}, -- lost holds whose listeners wait for the next step()
+    untold = {}, -- a guard of each lost hold that only step() can report
     farewell = false, -- the called listeners of "closed"
   }, Events)
 end
@@ -113,24 +113,23 @@ local function fail(self, code, wants)
 end
 
 -- Reports a lost hold: logs and counts the loss, and calls each listener. Logs
--- and counts only in the first call for this hold. `hold_ref`: a hold reference
--- of the hold, or nil.
-local function tell_loss(self, hold, listeners, hold_ref)
-  local callbacks = self.engine.callbacks
+-- and counts only in the first call for this hold. `guard`: any guard of the
+-- hold.
+local function tell_loss(self, guard, listeners)
+  local callbacks, hold = self.engine.callbacks, guard._hold
+  local path, reason = hold.owners.path, guard._hold_ref:reason()
   local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
   self.untold[hold] = nil
   if untold then
-    callbacks:report("warn", ("the hold of %s was lost%s"):format(
-      hold.owners.path, errors.because(hold.lost)))
-    if hold_ref then
-      self.engine.meters:finish(hold.owners.path, hold_ref, hold.lost)
-      self.engine.meters:tell()
-    end
+    callbacks:report("warn", ("the hold of %s was lost%s"):format(path,
+      errors.because(reason)))
+    self.engine.meters:finish(path, guard._hold_ref, reason)
+    self.engine.meters:tell()
   end
-  local _, message = errors.lost(hold.owners.path, hold.lost)
+  local _, message = errors.lost(path, reason)
   for _, listener in ipairs(listeners) do
-    callbacks:call(listener, listener.guard, hold.lost, message)
+    callbacks:call(listener, listener.guard, reason, message)
   end
   self.engine.adapters:unlisten(hold)
 end
@@ -212,24 +211,23 @@ function handlers.gone(engine, number, root, code, reason)
   return wait
 end
 
--- Returns the hold of this number, or nil. Returns false after close, because
--- then no listener of a hold may be called any more.
-local function listening_hold(engine, number)
-  local hold = engine.holds[number]
-  return hold and not engine.state.is.closed and hold
+-- Returns a guard of the hold with this number. Returns nil if there is none.
+-- Returns nil after close, too, because then no listener of a hold may be
+-- called any more.
+local function guard_of(engine, number)
+  return not engine.state.is.closed and engine.holds[number] or nil
 end
 
-function handlers.lost(engine, number, root, reason)
+function handlers.lost(engine, number, root)
   turns.left(engine, root)
-  local hold = listening_hold(engine, number)
-  if not hold then return end
-  hold.lost = hold.lost or reason
-  local hold_ref = engine.events.untold[hold] or engine.hold_refs[number]
-  return hold.listeners and { tell_loss, hold, hold.listeners, hold_ref }
+  local guard = guard_of(engine, number)
+  local listeners = guard and guard._hold.listeners
+  return listeners and { tell_loss, guard, listeners }
 end
 
 function handlers.revoked(engine, number)
-  local hold = listening_hold(engine, number)
+  local guard = guard_of(engine, number)
+  local hold = guard and guard._hold
   return hold and { tell_revoked, hold, hold.revocation or none }
 end
 
@@ -327,32 +325,29 @@ end
 --- Called when a call, such as release(), finds that a hold is lost. Calls the
 -- hold's listeners before that call returns. If callbacks must not run now, the
 -- C core's later event "lost" calls them. If step() has not yet reported that
--- the session is suspended, first reports this. `hold_ref`: any hold reference
--- of the hold.
-function Events:lose(hold, hold_ref, reason)
-  local engine, listeners = self.engine, hold.listeners
-  hold.lost = hold.lost or reason
+-- the session is suspended, first reports this. `guard`: any guard of the hold.
+function Events:lose(guard)
+  local engine, hold = self.engine, guard._hold
+  local listeners = hold.listeners
   if not listeners then return end
   if not may_call(self) then
-    self.untold[hold] = hold_ref
+    self.untold[hold] = guard -- keeps it for the event
+    engine.holds[guard._hold_ref:number()] = guard
     return
   end
   if engine.state.is.name == "connected" and engine.core:state() == "suspended"
   then
     do_now(self, state_item(engine, "suspended"))
   end
-  do_now(self, { tell_loss, hold, listeners, hold_ref })
+  do_now(self, { tell_loss, guard, listeners })
 end
 
 --- Finds all lost holds, and calls their listeners.
 function Events:tell_losses()
-  local list = Hold.list(self.engine)
-  for _, one in ipairs(list) do
-    one.hold.lost = one.hold.lost
-      or one.hold_ref and one.hold_ref:find_loss() or false
-  end
-  for _, one in ipairs(list) do
-    if one.hold.lost then self:lose(one.hold, one.hold_ref) end
+  local list, lost = guards.list(self.engine), {}
+  for _, guard in ipairs(list) do lost[guard] = guards.find_loss(guard) end
+  for _, guard in ipairs(list) do
+    if lost[guard] then self:lose(guard) end
   end
 end
 
@@ -360,10 +355,11 @@ end
 -- holds from `engine.holds`, so later events do not find them and count them
 -- again.
 local function finish_holds(engine)
-  for _, one in ipairs(Hold.list(engine)) do
-    if one.hold_ref and not one.hold.lost then
-      engine.holds[one.number] = nil
-      engine.meters:finish(one.hold.owners.path, one.hold_ref)
+  for _, guard in ipairs(guards.list(engine)) do
+    local hold_ref = guard._hold_ref
+    if not hold_ref:reason() then
+      engine.holds[hold_ref:number()] = nil
+      engine.meters:finish(guard.path, hold_ref)
     end
   end
   engine.meters:tell()

@@ -1,7 +1,13 @@
 --- Guard: the user's object for a granted lock. A re-entry makes one more guard
--- of the same hold. Each guard has a hold reference (`_hold_ref`), a userdata.
--- So the collector releases the hold reference together with the guard, in
--- every Lua version.
+-- of the same *hold*: a session's possession of a lock, from the grant until
+-- release or loss.
+--
+-- Each guard has a hold reference (`_hold_ref`), a userdata. A re-entry adds a
+-- hold reference, and the hold ends when its last hold reference is released.
+-- The hold reference also stores whether the guard was released, and why the
+-- hold was lost. If the program can no longer reach a guard, the garbage
+-- collector releases its hold reference. So the hold must not refer to its
+-- guards, except in the callbacks that the user has registered.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -30,21 +36,43 @@ end
 -- Functions for the library, not for users.
 local guards = {}
 
--- Makes a guard. A session may have thousands of guards, so a guard has only
--- four fields (see Hold.new).
-function guards.new(hold, hold_ref)
+-- Makes a guard. A session may have thousands of guards, so a guard and its
+-- hold have few fields.
+local function new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
     _hold_ref = hold_ref,
-    _outcome = false, -- "released" or "lost" when the guard is over
-    _stack = false, -- the owner's stack of guards: Owners:push
+    _stack = false, -- the owner's stack of guards; false after the release
   }, Guard)
+end
+
+-- The callbacks of a hold that has none.
+local NO_LISTENERS = {}
+
+local Hold = { adapter = false } -- the adapter whose loop calls the callbacks
+Hold.__index = Hold
+
+--- Makes the first guard of the hold that a wait was granted, and adds the
+-- guard to the table in which events find it. `owners`: the owners of the
+-- hold's path.
+function guards.new(wait, owners)
+  local guard = new(setmetatable({
+    owners = owners, -- the owners know the path and the engine
+    -- Callbacks for the loss, each with its guard.  False: the loss was
+    -- reported to all callbacks and the log, or soon will be.
+    listeners = NO_LISTENERS,
+    -- Callbacks for another client's request to release the lock. False: a
+    -- client has already asked.
+    revocation = NO_LISTENERS,
+  }, Hold), wait.hold_ref)
+  owners.engine.holds[wait.number] = guard
+  return guard
 end
 
 --- Makes one more guard of the hold of `guard`, for a re-entry. `hold_ref`: an
 -- empty hold reference, which this function fills for the new guard.
 function guards.again(guard, hold_ref)
-  return guards.new(guard._hold, guard._hold_ref:again(hold_ref))
+  return new(guard._hold, guard._hold_ref:again(hold_ref))
 end
 
 function guards.hold_ref(guard) return guard._hold_ref end
@@ -55,93 +83,113 @@ function guards.is_of(guard, owners)
   return getmetatable(guard) == Guard and guard._hold.owners == owners
 end
 
+local function by_number(one, other)
+  return one._hold_ref:number() < other._hold_ref:number()
+end
+
+--- Returns the oldest guard of each hold of a session, in the order of their
+-- acquisitions.
+function guards.list(engine)
+  local list = {}
+  for _, guard in pairs(engine.holds) do list[#list + 1] = guard end
+  table.sort(list, by_number)
+  return list
+end
+
 local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
 --- Returns whether the guard was released, even if its hold was already lost. A
 -- loss alone does not count.
-function guards.is_over(guard) return guard._outcome ~= false end
+function guards.is_over(guard) return not guard._stack end
 
---- Returns why the hold is lost, or false: see Hold:find_loss.
-function guards.find_loss(self)
-  return self._hold:find_loss(self._hold_ref)
-end
+--- Returns why the hold is lost, or nil. If the lease has expired by the clock,
+-- this call makes the hold lost for good. Without this call, a late heartbeat
+-- could still renew the lease.
+function guards.find_loss(self) return self._hold_ref:find_loss() end
 
 --- If the hold is lost, calls its listeners, and returns true and `nil,
 -- message, "lost"`; otherwise returns false.
 function guards.refuse(self)
-  local hold = self._hold
-  local reason = hold:find_loss(self._hold_ref)
-  if not reason then return false end
-  hold.owners.engine.events:lose(hold, self._hold_ref, reason)
+  if not self._hold_ref:find_loss() then return false end
+  self._hold.owners.engine.events:lose(self)
   return true, lost(self)
 end
 
--- Returns the result of release() for a guard that was released or lost.
+-- Returns the result of release() for a guard that was released.
 local function answer(self)
-  if self._outcome == "lost" then return lost(self) end
+  if self._hold_ref:state() == "lost" then return lost(self) end
   return true
 end
 
 -- Begins and returns a wait, which ends when a server confirms that the node is
 -- deleted.
 local function expect_removal(self)
-  local hold = self._hold
-  local engine = hold.owners.engine
+  local engine = self._hold.owners.engine
   local wait = waits.new(engine, engine.waits.removals, self._hold_ref:number())
   waits.enter(wait)
   return wait
 end
 
--- Removes the guard from its owner's stack and from its hold. `last`: whether
--- it was the hold's last guard; the hold then ends. `reason`: why the hold is
--- lost; nil or false if it is not lost.
-local function leave(self, last, reason)
-  local hold, stack = self._hold, Owners.forget(self)
-  local owners = hold.owners
-  if stack then hold:stand_on(stack) end
-  if reason then
-    hold.lost = hold.lost or reason
-    return
+-- Removes the callbacks of `guard` from a list; returns whether the list is now
+-- empty.
+local function drop(listeners, guard)
+  if not listeners then return true end
+  for i = #listeners, 1, -1 do
+    if listeners[i].guard == guard then table.remove(listeners, i) end
   end
-  if last and hold:finish(self._hold_ref) then
-    owners.engine.meters:finish(owners.path, self._hold_ref)
+  return not listeners[1]
+end
+
+-- Removes the callbacks of a released guard, because the hold can continue for
+-- other guards.
+local function forget_listeners(self)
+  local hold = self._hold
+  if hold.listeners == hold.revocation then return end -- there are none
+  local unheard = drop(hold.listeners, self)
+  local silent = drop(hold.revocation, self) and unheard
+  if silent and hold.adapter then hold.owners.engine.adapters:unlisten(hold) end
+end
+
+-- Removes a guard that was released in time from the table of holds. `last`:
+-- whether it was its hold's last guard; the hold then ends. Otherwise the
+-- oldest other guard of the hold takes its place.
+local function leave(self, last)
+  local hold = self._hold
+  local engine, number = hold.owners.engine, self._hold_ref:number()
+  if engine.holds[number] == self then
+    local oldest
+    for i = last and 0 or #self._stack, 1, -1 do
+      local guard = self._stack[i]
+      if guard._hold == hold and guard ~= self then oldest = guard end
+    end
+    engine.holds[number] = oldest
+    if last then engine.meters:finish(self.path, self._hold_ref) end
   end
-  hold:forget_listeners(self)
+  forget_listeners(self)
 end
 
 --- Releases the guard, and returns the results of release(). If `confirm` is
 -- true and a server must still confirm the release, returns a wait instead, for
 -- await_removal. If the hold was lost, its listeners are not called here, but
--- in tell_end.
+-- in tell_end. If a debug hook interrupts this call, the next call repeats it.
 function guards.give_back(self, confirm)
-  local hold = self._hold
-  local engine = hold.owners.engine
-  if self._outcome then return answer(self) end
-  if engine.state.is.closed then
-    Owners.forget(self)
-    self._outcome = hold.lost and "lost" or "released"
-    return answer(self)
-  end
+  if not self._stack then return answer(self) end
+  local hold_ref, owners = self._hold_ref, self._hold.owners
+  local line = owners.line
+  local kept, last, passed
   -- Releasing a hold whose lease has expired returns the loss, even if no event
   -- has reported it yet.
-  local hold_ref, line = self._hold_ref, hold.owners.line
-  local kept, last, passed
   if line then
     kept, last, passed = line:release(hold_ref, confirm)
   else
     kept, last = hold_ref:release(confirm)
   end
-  local reason = hold.lost or not kept and hold_ref:reason()
-  leave(self, last, reason)
+  if kept then leave(self, last) end
   if line and last then line:released(hold_ref, passed) end
-  -- Sets this field last. So if a debug hook interrupts this call, the next
-  -- call releases again.
-  self._outcome = reason and "lost" or "released"
-  -- `line:released` can run a callback of the lock's next holder. The callback
-  -- may have closed the session, so check that again.
-  if confirm and last and not reason and not engine.state.is.closed then
+  Owners.forget(self)
+  if confirm and last and kept and not owners.engine.state.is.closed then
     return expect_removal(self)
   end
   return answer(self)
@@ -153,8 +201,8 @@ end
 function guards.tell_end(self)
   local engine = self._hold.owners.engine
   if engine.meters.untold[1] then engine.meters:tell() end
-  if self._outcome == "lost" and not engine.state.is.closed then
-    engine.events:lose(self._hold, self._hold_ref)
+  if self._hold_ref:state() == "lost" and not engine.state.is.closed then
+    engine.events:lose(self)
   end
 end
 
@@ -190,25 +238,13 @@ function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
     check.refuse(Guard, "guard:is_held()", self, surplus)
   end
-  return not self._outcome and self._hold_ref:is_held()
+  return self._hold_ref:is_held()
 end
 
 --- Returns for how many seconds is_held() stays true if no server replies.
 function Guard:lease()
   if not self:is_held() then return 0 end
   return self._hold_ref:lease()
-end
-
--- Asks a server whether the hold's node exists. If it does not, or another hold
--- has created it, the hold is lost from now on. Returns nil, or an error code
--- and a reason if no server has answered.
-local function ask(self, engine)
-  local hold_ref = self._hold_ref
-  if self._hold.lost or hold_ref:state() == "lost" then return nil end
-  local seen, code, reason = questions.read(engine, hold_ref:node())
-  if not seen then return code, reason end
-  hold_ref:compare(seen.token)
-  return engine.state.is.closed and "closed"
 end
 
 --- Asks a server whether the session still holds the lock.  Returns `true`
@@ -219,11 +255,18 @@ function Guard:verify()
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
-  if self._outcome == "released" then
+  local state, code, reason = self:state(), nil, nil
+  if state == "released" then
     return errors.refusal("lost", "the hold of %s was released", self.path)
+  elseif not self._stack then
+    return lost(self)
+  elseif state ~= "lost" then
+    local seen
+    seen, code, reason = questions.read(engine, self._hold_ref:node())
+    -- If the node is missing, or another hold's, the hold is lost from now on.
+    if seen then self._hold_ref:compare(seen.token) end
+    if seen and engine.state.is.closed then code = "closed" end
   end
-  if self._outcome == "lost" then return lost(self) end
-  local code, reason = ask(self, engine)
   local done, _, message, word = guards.refuse(self)
   if done then return nil, message, word end
   if code == "disconnected" then
@@ -253,9 +296,6 @@ end
 
 --- Returns the guard's state: "held", "suspended", "released" or "lost".
 function Guard:state()
-  if self._outcome then return self._outcome end
-  if self._hold.lost then return "lost" end
-  if self._hold.owners.engine.state.is.closed then return "released" end
   return self._hold_ref:state()
 end
 
@@ -263,7 +303,17 @@ end
 -- hold is not lost.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
-  return self._hold.lost or self._hold_ref:reason()
+  return self._hold_ref:reason()
+end
+
+-- Adds a callback to a list. Also arms the adapter, so that the loop calls
+-- step(). `which`: the field of the hold, "listeners" or "revocation".
+local function listen(self, which, fn)
+  local hold = self._hold
+  local adapters = hold.owners.engine.adapters
+  if hold[which] == NO_LISTENERS then hold[which] = {} end
+  table.insert(hold[which], { guard = self, fn = fn, scope = adapters:scope() })
+  adapters:listen(hold)
 end
 
 --- Registers `fn` for the loss of the hold. It is called once, as
@@ -271,25 +321,29 @@ end
 -- If the hold is already lost, calls `fn` at once.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
-  if self:state() == "lost" then
+  local state = self:state()
+  if state == "lost" then
     local _, message = lost(self)
     fn(self, self:reason(), message)
-  elseif not self._outcome then
-    self._hold:on_lost(self, fn)
+  elseif state ~= "released" then
+    listen(self, "listeners", fn)
   end
   return self
 end
 
 --- Registers `fn`. step() calls `fn(guard)` once, when a client first asks this
--- holder to release the lock.
+-- holder to release the lock. If a client has already asked, calls it in the
+-- next step().
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
-  local hold = self._hold
-  if self._outcome or hold.lost or hold.owners.engine.state.is.closed then
-    return self
+  local hold, state = self._hold, self:state()
+  if state == "lost" or state == "released" then return self end
+  if hold.revocation then
+    listen(self, "revocation", fn)
+    self._hold_ref:watch()
+  else
+    hold.owners.engine.events:later(function() fn(self) end)
   end
-  hold:on_revoke(self, fn)
-  if hold.revocation then self._hold_ref:watch() end
   return self
 end
 

@@ -3,7 +3,7 @@
 --
 -- A snapshot has only tables, strings and numbers. So another process can
 -- receive it, and show it together with its own sessions (zklock.ngx.status).
-local Hold = require "zklock.hold"
+local guards = require "zklock.guard"
 
 local snapshots = {}
 
@@ -24,12 +24,12 @@ end
 
 local function read_holds(engine)
   local found = {}
-  for _, one in ipairs(Hold.list(engine)) do
-    local hold_ref = one.hold_ref
-    if hold_ref and not one.hold.lost then
+  for _, guard in ipairs(guards.list(engine)) do
+    local hold_ref = guard._hold_ref
+    if not hold_ref:reason() then
       local seconds, mode = hold_ref:held()
-      found[#found + 1] = { path = one.hold.owners.path, mode = mode,
-        seconds = seconds, id = one.number, token = hold_ref:token(),
+      found[#found + 1] = { path = guard.path, mode = mode, seconds = seconds,
+        id = hold_ref:number(), token = hold_ref:token(),
         node = hold_ref:node(), lease = hold_ref:lease(),
         state = hold_ref:state() }
     end

@@ -151,10 +151,7 @@ static int push_message(lua_State *L, const struct core *core,
     case EVENT_REFUSED:
       return push_refused(L, acquisition);
     case EVENT_LOST:
-      push_of_hold(L, "lost", acquisition);
-      lua_pushstring(L, contender_loss_name(
-                            acquisition_outcome_loss(acquisition)));
-      return 4;
+      return push_of_hold(L, "lost", acquisition);
     case EVENT_GONE:
       return push_gone(L, acquisition);
     case EVENT_REVOKED:

@@ -219,7 +219,8 @@ static int hold_ref_state(lua_State *L) {
   binding_check_process(L, hold_ref->core);
   int turn = hold_ref->turn.index;
   int state = acquisition_state(hold_ref->acquisition, turn);
-  if (state == ACQUISITION_HELD && (!hold_ref->live || hold_ref->core->closed))
+  /* A later loss of the hold does not concern a reference that was released. */
+  if (hold_ref->kept || (state == ACQUISITION_HELD && hold_ref->core->closed))
     state = ACQUISITION_RELEASED;
   /* A hold counts as "suspended" while there is no connection, or while the
    * local clock shows no valid lease. */
@@ -228,9 +229,7 @@ static int hold_ref_state(lua_State *L) {
        !acquisition_is_held(hold_ref->acquisition, turn)))
     lua_pushliteral(L, "suspended");
   else
-    lua_pushstring(L, acquisition_loss(hold_ref->acquisition, turn)
-                          ? "lost"
-                          : names[state]);
+    lua_pushstring(L, state >= ACQUISITION_LOST ? "lost" : names[state]);
   return 1;
 }
 

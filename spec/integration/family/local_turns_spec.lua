@@ -1,7 +1,7 @@
 -- local_turns = N: the waiters of one session take turns on one node. The Lua
 -- thread does it by itself: what waits there, what is told to whom, and what
 -- goes through the I/O thread all the same.
-local Hold = require "zklock.hold"
+local made = require "zklock.guard"
 local kinds = require "integration.family.kinds"
 local new_chance = require "explore.chance".new
 local new_scheduler = require "support.scheduler".new
@@ -399,14 +399,14 @@ describe("Turns on the Lua thread", function()
     function()
       local session, scheduler = sessions.in_loop()
       local lock, held = mutex(session), support.hold(path)
-      local new, failed, granted = Hold.new, nil, nil
+      local new, failed, granted = made.new, nil, nil
       scheduler:spawn(function()
         failed = not pcall(lock.acquire, lock, 30)
       end)
       scheduler:spawn(function() granted = lock:acquire(30) end)
       scheduler:turn()
-      Hold.new = function()
-        Hold.new = new
+      made.new = function()
+        made.new = new
         fail()
       end
       held:release()

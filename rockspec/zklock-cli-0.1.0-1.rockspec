@@ -38,7 +38,6 @@ $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
       ["zklock.cli.arguments"] = "lua/zklock/cli/arguments.lua",
       ["zklock.cli.await"] = "lua/zklock/cli/await.lua",
       ["zklock.cli.check"] = "lua/zklock/cli/check.lua",
-      ["zklock.cli.complete"] = "lua/zklock/cli/complete.lua",
       ["zklock.cli.completion"] = "lua/zklock/cli/completion.lua",
       ["zklock.cli.config"] = "lua/zklock/cli/config.lua",
       ["zklock.cli.connect"] = "lua/zklock/cli/connect.lua",

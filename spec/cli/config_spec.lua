@@ -265,13 +265,6 @@ describe("The command's settings", function()
         local said = ask_below("700", words, env)
         assert.equal(0, said.code, said.err)
       end
-      -- (What the servers do not answer in time is not offered.)
-      support.wait_until(function()
-        local said = run_as_nobody({ "complete", "ls", "/" },
-          { ZKLOCK_HOSTS = support.hosts })
-        assert.equal(0, said.code)
-        return said.out:find "^/"
-      end, 60, "an offer")
     end)
 
     it_as_root("are missing if nothing else names the hosts", function()

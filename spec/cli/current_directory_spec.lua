@@ -64,7 +64,8 @@ describe("A current directory that is full of modules", function()
     for _, words in ipairs { { "--help" }, { "--version" },
         { "run", path, "--", "true" }, { "run", "--help" },
         { "ls", path }, { "ls", "-R", "--json", path },
-        { "revoke", path }, { "check", "--json", path } } do
+        { "revoke", path }, { "check", "--json", path },
+        { "completion", "bash" } } do
       local said = run(words)
       assert.equal(0, said.code, table.concat(words, " ") .. ": " .. said.err)
     end
@@ -79,13 +80,6 @@ describe("A current directory that is full of modules", function()
     check_no_mark(it:err())
   end)
 
-  it("gives no code to completion", function()
-    for _, words in ipairs { { "ls", "/" }, { "evict", "/a", "" } } do
-      assert.equal(0, run({ "complete", (table.unpack or unpack)(words) }).code)
-    end
-    assert.matches("_zklock", run({ "completion", "bash" }).out)
-  end)
-
   it("gives no code to the file that a shell runs, nor with the "
     .. "interpreter's own paths", function()
     for _, path in ipairs { ";;", false } do
@@ -97,21 +91,5 @@ describe("A current directory that is full of modules", function()
         quote(directory), quote(command.only_lua(directory .. "/path")),
         quote(root .. "/bin/zklock"))))
     check_no_mark()
-  end)
-
-  it("gives no code to a shell's completion of its files", function()
-    write("bin/zklock", "#!/bin/sh\necho >" .. directory .. "/mark\n")
-    local script = command.file(run({ "completion", "bash" }).out)
-    for _, name in ipairs { "./bin/zklock", "bin/zklock" } do
-      shell.run(("cd %s && bash --norc -c %s"):format(quote(directory),
-        quote(([[
-          source '%s'
-          COMP_LINE='%s ls /' COMP_POINT=${#COMP_LINE}
-          COMP_WORDS=($COMP_LINE)
-          COMP_CWORD=2
-          _zklock_words
-        ]]):format(script, name))))
-      check_no_mark()
-    end
   end)
 end)

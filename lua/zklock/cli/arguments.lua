@@ -1,13 +1,13 @@
 --- Reads the arguments of the command line.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
-local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
 -- Splits the arguments at the first `--`. Returns the arguments before it, and
 -- the words after it, which are the command to run. Without `--`, the second
--- result is nil.
+-- result is nil. argparse would accept a later `--`, which can be an argument
+-- of the command.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do
@@ -18,30 +18,6 @@ local function split(given)
     end
   end
   return ours, words
-end
-
--- Returns the message for an error of the parser, on one line, and with advice
--- if possible. `fault`: the parser's message; `commands`: the names of all
--- commands. `name`: the subcommand that has failed, or nil if it is not known.
-local function advise(fault, commands, name)
-  local help = ("zklock%s --help"):format(name and " " .. name or "")
-  local option = fault:match "^unknown option '([^']+)'"
-  local advice = option and name and (texts.elsewhere[name] or {})[option]
-  if fault:find "^a command is required" then
-    return ("a command is missing: zklock COMMAND [OPTIONS] ...; the commands "
-      .. "are %s"):format(commands)
-  elseif fault:find "^unknown command '[^']*'$" then
-    return ("%s; the commands are %s"):format(fault, commands)
-  elseif advice then
-    return ("unknown option '%s': %s"):format(option, advice)
-  elseif option and #option == 2 then -- one message for all unknown letters
-    return ("unknown option '%s': '%s' lists the options"):format(option, help)
-  elseif name == "run" and fault:find "^too many arg" then
-    return "put -- before the command: zklock run PATH -- COMMAND"
-  elseif name and (fault:find "^missing arg" or fault:find "^too many arg") then
-    return ("%s: '%s' lists the arguments"):format(fault, help)
-  end
-  return (fault:gsub("\nDid", ": did"))
 end
 
 -- Checks the rules that the parser cannot express.
@@ -61,17 +37,19 @@ end
 -- each option by its long name, with `_` for `-`. `words`: the command to run
 -- after `--`.
 function arguments.read(given)
-  if given[1] == "complete" then -- called by a completion script
-    return { command = "complete", words = given }
-  end
   local parser, commands = new_parser()
-  local names, name_of = {}, {}
-  for i, command in ipairs(commands) do
-    names[i], name_of[command.parser] = command.name, command.name
-  end
   function parser.error(of, fault)
-    exit.fail("usage", "%s", advise(fault, table.concat(names, ", "),
-      name_of[of]))
+    local name = ""
+    for _, command in ipairs(commands) do
+      if command.parser == of then name = command.name .. " " end
+    end
+    if name == "run " and fault:find "^too many arg" then
+      exit.fail("usage",
+        "put -- before the command: zklock run PATH -- COMMAND")
+    end
+    local guess, is_guess = fault:gsub("\nDid", ": did")
+    exit.fail("usage", "%s%s", guess,
+      is_guess > 0 and "" or (": see 'zklock %s--help'"):format(name))
   end
   local ours, words = split(given)
   local request = parser:parse(ours)

@@ -1,6 +1,7 @@
 --- Parser: describes each command and each option once. From these descriptions
 -- argparse parses the arguments. It also makes --help, the text of the manual
 -- pages and the completion scripts for shells.
+local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
@@ -11,7 +12,7 @@ local texts = require "zklock.cli.texts"
 local function option(of, names, argument, kind, help)
   local name = names:match "%-%-%S+"
   return of:option(names, help):argname(argument):convert(function(text)
-    local value, fault = require "zklock.cli.convert"[kind](text)
+    local value, fault = convert[kind](text)
     return value, fault and name .. ": " .. fault
   end)
 end
@@ -30,20 +31,20 @@ local function add_common(parser)
     "how long to wait for a server (default 10)")
   option(parser, "--tick-time", "SECONDS", "timeout", "the longest tickTime "
     .. "of the servers: with it a hold outlasts a server that dies")
-  parser:option("--auth-file", "file with a SCHEME:CREDENTIAL in each line")
-    :argname "FILE"
-  parser:option("--tls-ca", "use TLS, and trust certificates that these "
-    .. "authorities have signed"):argname "FILE"
-  parser:option("--tls-cert", "the client's certificate, for servers that "
-    .. "require one"):argname "FILE"
-  parser:option("--tls-key", "its private key, which other users may not read")
-    :argname "FILE"
-  parser:option("--tls-name", "the name that each server's certificate must "
-    .. "have (default: the one in HOSTS)"):argname "NAME"
-  parser:option("--acl", "which clients may use the nodes that zklock "
-    .. "creates: all (open), those with the same credentials (creator), or "
-    .. "others only to read (read)")
-    :argname "ACL":choices { "open", "creator", "read" }
+  option(parser, "--auth-file", "FILE", "text",
+    "file with a SCHEME:CREDENTIAL in each line")
+  option(parser, "--tls-ca", "FILE", "text", "use TLS, and trust certificates "
+    .. "that these authorities have signed")
+  option(parser, "--tls-cert", "FILE", "text",
+    "the client's certificate, for servers that require one")
+  option(parser, "--tls-key", "FILE", "text",
+    "its private key, which other users may not read")
+  option(parser, "--tls-name", "NAME", "text", "the name that each server's "
+    .. "certificate must have (default: the one in HOSTS)")
+  option(parser, "--acl", "ACL", "text", "which clients may use the nodes that "
+    .. "zklock creates: all (open), those with the same credentials "
+    .. "(creator), or others only to read (read)")
+    :choices { "open", "creator", "read" }
   parser:flag("-v --verbose",
     "print each step and its duration on standard error")
 end
@@ -51,6 +52,7 @@ end
 local add = {} -- by command: a function that adds its options
 
 function add.run(run)
+  run:usage(texts.run.usage)
   run:mutex(
     run:flag("-x --exclusive",
       "the write side of the path's readers-writer lock"),
@@ -69,8 +71,8 @@ function add.run(run)
     "end the command after this time")
   option(run, "--once-per", "PERIOD", "seconds",
     "do not run within PERIOD after a successful run")
-  run:option("--data", "data of this contender that other clients see "
-    .. "(default: host, process and command)"):argname "TEXT"
+  option(run, "--data", "TEXT", "text", "data of this contender that other "
+    .. "clients see (default: host, process and command)")
 end
 
 function add.ls(ls)
@@ -92,9 +94,9 @@ end
 
 function add.forget() end
 
-function add.evict(evict, required)
+function add.evict(evict)
   evict:argument("NODE", "the contender's node, as ls shows it")
-    :target "node":argname "NODE":args(required)
+    :target "node":argname "NODE"
   evict:flag("-y --yes", "do not ask")
 end
 
@@ -122,40 +124,34 @@ local commands = {
   { "completion", "print a script by which a shell completes arguments" },
 }
 
-local more = "Options of every command, such as --hosts: 'zklock --help'."
+-- Adds --help, which prints the help of `parser`, a parser or a command.
+local function add_help(parser)
+  parser:add_help { description = "show this help", action = function()
+    exit.answer(parser:get_help())
+  end }
+end
 
 --- Returns the parser, and a list with a table for each command: `name`,
--- `summary`, and argparse's `parser`. `partial`: true for completions, while
--- the user still types the arguments. Then any argument can be missing, COMMAND
--- is an ordinary argument, and --help prints nothing.
-return function(partial)
-  local answer = partial and function() end or exit.answer
+-- `summary`, and argparse's `parser`.
+return function()
   local parser = load "argparse" ("zklock", texts.description, texts.epilog)
     :command_target "command":help_max_width(79)
-  parser:add_help { description = "show this help", action = function()
-    answer(parser:get_help())
-  end }
+  add_help(parser)
   parser:flag("--version", "print the version"):action(function()
-    answer(require "zklock"._VERSION)
+    exit.answer(require "zklock"._VERSION)
   end)
   add_common(parser)
   local list = {}
   for i, row in ipairs(commands) do
     local name, summary, path = row[1], row[2], row[3]
-    local text = texts[name]
-    local command = parser:command(name, text.description,
-      text.epilog .. "\n\n" .. texts.exits .. "\n\n" .. more):summary(summary)
-    command:add_help { description = "show this help", action = function()
-      answer(command:get_help())
-    end }
-    if text.usage then command:usage(text.usage) end
-    local required = partial and "?" or 1
+    local command = parser:command(name, texts[name].description,
+      texts[name].examples .. "\n\n" .. texts.exits):summary(summary)
+    add_help(command)
     if path then
       command:argument("PATH", path):target "path":argname "PATH"
-        :args(name == "check" and "?" or required)
+        :args(name == "check" and "?" or 1)
     end
-    add[name](command, required)
-    if name == "run" and partial then command:argument "COMMAND":args "*" end
+    add[name](command)
     list[i] = { name = name, summary = summary, parser = command }
   end
   return parser, list

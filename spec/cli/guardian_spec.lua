@@ -200,15 +200,11 @@ local PROGRAM = [[
   end
   guardian_client = GuardianClient.start({
     words = { "sh", "-c", arg[1] }, path = "/p",
-    holder = "us", grace = 60 }, setmetatable({}, {
-      __index = function(_, word)
-        return function(detail)
-          if word == "gone" then os.exit() end
-          if word ~= "started" then print(word .. " " .. detail) end
-          if heard then heard(word) end
-        end
-      end,
-    }))
+    holder = "us", grace = 60 }, function(word, detail)
+      if word == "gone" then os.exit() end
+      if word ~= "started" then print(word .. " " .. detail) end
+      if heard then heard(word) end
+    end)
   %s
   uv.run()
 ]]
@@ -223,12 +219,13 @@ describe("A guardian", function()
   it("starts nothing without a lease, or when it is over, or the lock was lost",
     function()
       for _, before in ipairs { "", "guardian_client:lease(now() - 1, 0)",
-          "guardian_client:lease(now() + 1000, 1) guardian_client:finish()" } do
+          "guardian_client:lease(now() + 1000, 1)\n"
+            .. "guardian_client:say 'end'" } do
         assert.equal("failed 76 the lock was lost before it was started\n",
           tell("echo never", ([[
             function heard() guardian_client.pipe:close() end
             %s
-            guardian_client:run "1"
+            guardian_client:say "run 1"
           ]]):format(before)), before)
       end
     end)
@@ -244,10 +241,10 @@ describe("A guardian", function()
             while not io.open "]] .. ready .. [[" do uv.sleep(1) end
             guardian_client:lease(now() + 1, 1000)
           end
-          if word == "ending" then guardian_client:finish() end
+          if word == "ending" then guardian_client:say "end" end
         end
         guardian_client:lease(now() + 1000, 1)
-        guardian_client:run "1"
+        guardian_client:say "run 1"
       ]]))
   end)
 
@@ -267,10 +264,10 @@ describe("A guardian", function()
         for _ = 1, 50 do guardian_client:lease(now() - 1, 0) end
         guardian_client:lease(now() + 1000, 1)
         uv.kill(guardian, "sigcont")
-        guardian_client:signal(15)
+        guardian_client:say "signal 15"
       end
       guardian_client:lease(now() + 1000, 1)
-      guardian_client:run "1"
+      guardian_client:say "run 1"
     ]]))
   end)
 end)

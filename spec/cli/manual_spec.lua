@@ -5,6 +5,7 @@ local new_parser = require "zklock.cli.parser"
 local read = require "support.files".read
 local shell = require "support.shell"
 local support = require "support"
+require "luv" -- whose loop stays
 
 local root = os.getenv "SPEC_ROOT" or "."
 

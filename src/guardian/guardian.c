@@ -416,6 +416,7 @@ int guardian_start(const struct plan *plan, int *pid) {
   }
   int problem = errno;
   signal(SIGPIPE, SIG_IGN); /* a write to an ended guardian must only fail */
+  signal(SIGTTOU, SIG_IGN); /* a message from the background must not stop it */
   adopts = adopts && command_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.inherited.mask, NULL);
   close(ends[1]);

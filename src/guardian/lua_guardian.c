@@ -1,5 +1,5 @@
 /* Implements the Lua module zklock.guardian. It has functions that `zklock run`
- * needs for the guardian, for signals and for its output. */
+ * needs for the guardian and for signals. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -11,7 +11,6 @@
 
 #include "command.h"
 #include "guardian.h"
-#include "writer.h"
 
 static int64_t nanoseconds(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
@@ -136,46 +135,10 @@ static int kill_rest(lua_State *L) {
   return 4;
 }
 
-/* writer(fd) → a new writer (writer.h), or nothing if no thread can be
- * started */
-static int start_writer(lua_State *L) {
-  struct writer *writer = writer_start((int)luaL_checkinteger(L, 1));
-  if (!writer) return 0;
-  lua_pushlightuserdata(L, writer);
-  return 1;
-}
-
-/* take(writer, text, whole) → the number of bytes added
+/* exit(code) → never returns
  *
- * Adds the text to the bytes that the writer must write. With `whole`, adds all
- * of it or nothing; otherwise adds as much as fits. */
-static int take(lua_State *L) {
-  size_t size;
-  struct writer *writer = lua_touserdata(L, 1);
-  const char *text = luaL_checklstring(L, 2, &size);
-  lua_pushnumber(L, (lua_Number)writer_take(writer, text, size,
-                                            lua_toboolean(L, 3)));
-  return 1;
-}
-
-/* is_idle(writer) → whether everything was written, and a message or nothing
- *
- * The message describes a write that has failed since the last call. */
-static int is_idle(lua_State *L) {
-  int problem;
-  lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));
-  if (!problem) return 1;
-  lua_pushstring(L, strerror(problem));
-  return 2;
-}
-
-/* finish(writer, milliseconds) → nothing
- *
- * Waits until everything was written, but at most for this time. */
-static int finish(lua_State *L) {
-  writer_finish(lua_touserdata(L, 1), (int)luaL_checkinteger(L, 2));
-  return 0;
-}
+ * Ends the process at once, even if one of its threads is blocked. */
+static int exit_now(lua_State *L) { _exit((int)luaL_checkinteger(L, 1)); }
 
 __attribute__((visibility("default"))) int luaopen_zklock_guardian(
     lua_State *L) {
@@ -184,10 +147,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_guardian(
                                        {"fill_standard", fill_standard},
                                        {"stop", stop},
                                        {"kill_rest", kill_rest},
-                                       {"writer", start_writer},
-                                       {"take", take},
-                                       {"is_idle", is_idle},
-                                       {"finish", finish},
+                                       {"exit", exit_now},
                                        {NULL, NULL}};
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {

@@ -1,13 +1,13 @@
 --- `zklock check`: shows the state of the servers, and whether locks on them
 -- will work.
 local config = require "zklock.cli.config"
+local connect = require "zklock.cli.connect"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local output = require "zklock.cli.output"
 local servers = require "zklock.cli.servers"
 local show = require "zklock.cli.report"
-local leaving = require "zklock.cli.leaving"
 local talk = require "zklock.cli.secure_talk"
 local trial = require "zklock.cli.trial"
 local verdict = require "zklock.cli.verdict"
@@ -69,13 +69,12 @@ local function look(report, request, hosts, options)
   report.servers = servers.ask(hosts, options.tls)
   report.containers = servers.have_containers(report.servers)
   say(show.servers(report.servers, report.containers))
-  visit.servers(request, function(session)
-    report.session = measure_session(session, options, request.path)
-    say(show.session(report.session))
-    report.lock = trial.lock(session, request.path, hosts, options,
-      report.servers)
-    say(show.lock(report.lock))
-  end)
+  local session = connect(request)
+  report.session = measure_session(session, options, request.path)
+  say(show.session(report.session))
+  report.lock = trial.lock(session, request.path, hosts, options,
+    report.servers)
+  say(show.lock(report.lock))
 end
 
 local function finish(report, request)
@@ -85,16 +84,13 @@ local function finish(report, request)
   else
     output.line(show.rest(report))
   end
-  output.finish()
   return code
 end
 
 return function(request)
   request.path = request.path or DEFAULT
-  visit.check_path(request.path)
+  visit.begin(request)
   if request.json then load "dkjson" end
-  leaving.heed()
-  output.heed()
   local hosts, options = config.read(request)
   local report = { access = access(options),
     tls = { used = options.tls ~= nil,

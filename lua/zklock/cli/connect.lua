@@ -2,6 +2,7 @@
 local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
+local leaving = require "zklock.cli.leaving"
 local settings_file = require "zklock.cli.settings_file"
 local talk = require "zklock.cli.talk"
 local zklock = require "zklock"
@@ -19,16 +20,15 @@ local function tell_settings(found)
   end
 end
 
---- Opens a session. `limit`: the maximum time to wait for a connection, in
--- seconds, or nil. `more`: further options of zklock.connect, or nil.
-return function(request, limit, more)
+--- Opens a session, which is closed when the process ends. `limit`: the maximum
+-- time to wait for a connection, in seconds, or nil.
+return function(request, limit)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,
     limit or math.huge)
-  for name, value in pairs(more or {}) do options[name] = value end
   if request.verbose then
     tell_settings(found)
-    options.log = options.log or function(level, message)
+    options.log = function(level, message)
       talk.say("%s: %s", level, talk.bare(message))
     end
   end
@@ -41,6 +41,7 @@ return function(request, limit, more)
     end
     exit.refuse(message, code)
   end
+  leaving.sessions[#leaving.sessions + 1] = session
   if request.verbose then
     talk.say("connected in %.0f ms: session %s, session timeout %g s",
       1000 * (zklock.now() - begun), session:id(), session:timeout())

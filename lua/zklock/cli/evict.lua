@@ -4,7 +4,7 @@ local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
 local rows = require "zklock.cli.rows"
 local talk = require "zklock.cli.talk"
-local terminal = require "zklock.cli.terminal"
+local uv = require "luv"
 local visit = require "zklock.cli.visit"
 
 local GONE = 1 -- the exit code if the node is gone or the user said no
@@ -46,12 +46,29 @@ local function describe(row, now)
   end
 end
 
+-- Asks a question, and returns the user's answer, one line; nil at the end of
+-- the input.
+local function read_answer(question)
+  talk.write(question)
+  local tty = assert(uv.new_tty(0, true))
+  local line = await.call(function(go_on)
+    local text = ""
+    tty:read_start(function(problem, chunk)
+      if problem or not chunk then return go_on(nil) end
+      text = text .. chunk
+      if text:find "\n" then go_on((text:match "^[^\n]*")) end
+    end)
+  end)
+  tty:close()
+  return line
+end
+
 local function ask(row)
-  if not terminal.can_ask() then
+  if uv.guess_handle(0) ~= "tty" then
     exit.fail("usage", "there is no terminal to ask on whether %s is to be "
       .. "deleted: say --yes", rows.node(row))
   end
-  local line = terminal.ask(("Delete %s? [y/N] "):format(rows.node(row)))
+  local line = read_answer(("Delete %s? [y/N] "):format(rows.node(row)))
   if not (line and line:lower():find "^%s*y") then
     exit.fail(GONE, "nothing was deleted")
   end
@@ -67,13 +84,12 @@ return function(request)
     local contenders = visit.answer(session:contenders(request.path))
     local row = find(rows.number(request.path, contenders), request.node)
     if not row then gone(request) end
-    describe(row, rows.servers_time(contenders, await.time_of_day()))
+    describe(row, rows.servers_time(contenders))
     if not request.yes then ask(row) end
     if not visit.answer(session:evict(request.path, row.node, row.token)) then
       exit.fail(GONE, "nothing was deleted: the contender %s of %s with the "
         .. "token %s is gone", rows.node(row), request.path, rows.token(row))
     end
-    talk.finish()
     output.line("deleted " .. rows.node(row))
   end)
 end

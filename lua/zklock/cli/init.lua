@@ -16,23 +16,26 @@ local function give_up(failure)
   return failure.code
 end
 
--- Runs `command(request)` in a task of luv's loop; returns its exit code.
-local function run(command, request)
+-- Runs the command in a task of luv's loop, and ends the process.
+local function run(request)
   local uv = load "luv"
-  local code
+  local command = require("zklock.cli." .. request.command)
+  local leaving = require "zklock.cli.leaving"
   local task = coroutine.create(function()
     local ok, outcome = xpcall(command, exit.explain, request)
-    code = ok and (outcome or exit.codes.ok) or give_up(outcome)
-    uv.stop()
+    -- If a signal has ended the task, its session is closed: an error of the
+    -- task only follows from this.
+    if leaving.code then return end
+    leaving.leave(ok and (outcome or exit.codes.ok) or give_up(outcome))
   end)
   assert(coroutine.resume(task))
-  while not code do
+  while not leaving.code do
     uv.run()
-    if not code and not uv.loop_alive() then
+    if not leaving.code and not uv.loop_alive() then
       error "nothing is left to wait for"
     end
   end
-  return code
+  leaving.finish()
 end
 
 -- Fails on Lua 5.1. LuaRocks runs the command on the Lua version of the rock,
@@ -46,15 +49,12 @@ end
 
 --- Runs the command and ends the process with its exit code.
 function cli.main(arguments)
-  local ok, outcome = xpcall(function()
+  local _, failure = xpcall(function()
     check_lua()
     require "zklock.guardian".fill_standard()
-    local request = require "zklock.cli.arguments".read(arguments)
-    return run(require("zklock.cli." .. request.command), request)
+    run(require "zklock.cli.arguments".read(arguments))
   end, exit.explain)
-  local code = ok and outcome or give_up(outcome)
-  talk.finish()
-  os.exit(code)
+  os.exit(give_up(failure))
 end
 
 return cli

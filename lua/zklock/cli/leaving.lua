@@ -1,47 +1,36 @@
---- Ends a command early. First calls the registered cleanup functions, for
--- example the one that closes the session.
-local exit = require "zklock.cli.exit"
+--- Ends the process when the command's task has ended, or when a signal ends
+-- the task early.
+local guardian = require "zklock.guardian"
 local signals = require "zklock.cli.signals"
-local talk = require "zklock.cli.talk"
+local stream = require "zklock.cli.stream"
+local uv = require "luv"
+local zklock = require "zklock"
 
-local leaving = {}
+--- `sessions`: the sessions that leaving.finish closes. `code`: the exit code,
+-- once it is known.
+local leaving = { sessions = {} }
 
-local undoing = {}
-
---- Registers `fn`, which leaving.leave() calls before it ends the process. The
--- functions are called in reverse order of their registration. Returns a
--- function that unregisters `fn`.
-function leaving.before(fn)
-  local entry = { fn = fn }
-  undoing[#undoing + 1] = entry
-  return function() entry.fn = nil end
+--- Makes the process end with the exit code `code`. `number`: the signal that
+-- has ended the command, or nil. Only the first call has an effect.
+function leaving.leave(code, number)
+  if not leaving.code then leaving.code, leaving.signal = code, number end
+  uv.stop()
 end
 
---- Calls the registered functions, and ends the process with the exit code
--- `code`. Can be called in any callback, even while the command's task is
--- suspended.
-function leaving.leave(code)
-  for i = #undoing, 1, -1 do
-    local fn = undoing[i].fn
-    undoing[i].fn = nil
-    if fn then pcall(fn) end
+--- Closes the sessions and ends the process. Must not be called by callbacks of
+-- the loop. After Ctrl-C in a terminal, the process kills itself with SIGINT
+-- instead of exiting. A shell that runs a script then notices the Ctrl-C and
+-- ends the script.
+function leaving.finish()
+  for _, session in ipairs(leaving.sessions) do session:close() end
+  -- os.exit would wait for the threads that write.
+  if not stream.finish() then guardian.exit(leaving.code) end
+  if leaving.signal == signals.number_of "INT" and uv.guess_handle(0) == "tty"
+  then
+    zklock.release_on_signal "INT" -- waits until the sessions are closed
+    uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
   end
-  talk.finish()
-  os.exit(code)
-end
-
-local is_heeding = false
-
---- From now on, HUP, INT and TERM end the command, with exit code 128 + number.
--- SIGPIPE does not end it. Instead, a write to a pipe without a reader fails,
--- and this failure ends the command.
-function leaving.heed()
-  if is_heeding then return end
-  is_heeding = true
-  leaving.stop = signals.watch("HUP INT TERM", function(number)
-    leaving.leave(exit.of_signal(number))
-  end)
-  signals.watch("PIPE", function() end)
+  os.exit(leaving.code)
 end
 
 return leaving

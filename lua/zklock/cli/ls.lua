@@ -1,5 +1,4 @@
 --- `zklock ls`: shows the holders and the waiters of locks.
-local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local once = require "zklock.cli.once"
 local output = require "zklock.cli.output"
@@ -28,8 +27,7 @@ local function show_json(contenders)
 end
 
 local function show_table(contenders)
-  local now = rows.servers_time(contenders, await.time_of_day())
-  write(table_of(contenders, now, (window.size(1))))
+  write(table_of(contenders, window.columns(1)))
 end
 
 -- Prints that no process holds the lock or waits for it. Also prints whether
@@ -86,7 +84,6 @@ end
 
 return function(request)
   return visit.servers(request, function(session)
-    output.heed()
     return (request.recursive and list_all or list)(session, request)
   end)
 end

@@ -1,5 +1,5 @@
 --- Reads files that the user or root owns, and that no other user can write.
-local load = require "zklock.cli.load"
+local uv = require "luv"
 
 local owned_file = {}
 
@@ -24,7 +24,7 @@ owned_file.public = {
 -- the fstat result of the open file. A new stat by name could describe another
 -- file, if the file was replaced meanwhile. `access`: owned_file.secret or
 -- owned_file.public.
-local function find_fault(uv, name, stat, access)
+local function find_fault(name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then
     return "is no regular file"
@@ -41,7 +41,7 @@ end
 
 -- Returns whether this user owns the file. If permissions hide the file,
 -- returns whether this user owns the innermost visible directory above it.
-local function is_ours(uv, name)
+local function is_ours(name)
   local stat, _, code
   repeat
     stat, _, code = uv.fs_stat(name)
@@ -55,19 +55,18 @@ end
 -- another user denies access. `access`: the rule, owned_file.secret or
 -- owned_file.public.
 function owned_file.read(name, access)
-  local uv = load "luv"
   -- The name can belong to a named pipe. Without O_NONBLOCK, opening it would
   -- wait until a process opens its other end.
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then
     local kind = (code == "ENOENT" or code == "ENOTDIR") and "none"
-      or code == "EACCES" and not is_ours(uv, name) and "hidden"
+      or code == "EACCES" and not is_ours(name) and "hidden"
     return nil, "cannot be opened: " .. problem:gsub(": [^:]*$", ""), kind
   end
   local stat, fault, text
   stat, fault = uv.fs_fstat(file)
-  if stat then fault = find_fault(uv, name, stat, access) end
+  if stat then fault = find_fault(name, stat, access) end
   if not fault then
     text, fault = uv.fs_read(file, LARGEST, 0)
     if not text then fault = "cannot be read: " .. fault end

@@ -1,4 +1,5 @@
 --- Rows: formats the contenders of a path, for people and for programs.
+local await = require "zklock.cli.await"
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
@@ -35,7 +36,8 @@ end
 -- machine's time. The estimate serves only to show ages to people, such as
 -- "2h05m". Its error is at most the difference of the two clocks, and the same
 -- for all rows. No lock depends on it.
-function rows.servers_time(contenders, now)
+function rows.servers_time(contenders)
+  local now = await.time_of_day()
   for _, row in ipairs(contenders) do
     if row.created and row.created > now then now = row.created end
   end

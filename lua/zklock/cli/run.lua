@@ -3,19 +3,18 @@
 -- There are three processes. This process has the session and the lock. It
 -- first forks its guardian. When a server has granted the lock, the guardian
 -- starts the third process, the command.
-local exit = require "zklock.cli.exit"
-local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
+local exit = require "zklock.cli.exit"
+local guardian = require "zklock.guardian"
 local GuardianClient = require "zklock.cli.guardian_client"
+local leaving = require "zklock.cli.leaving"
 local once = require "zklock.cli.once"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
-local Times = require "zklock.cli.times"
+local uv = require "luv"
 local visit = require "zklock.cli.visit"
 local waiting = require "zklock.cli.waiting"
 local zklock = require "zklock"
-
-local uv = load "luv"
 
 local GRACE = 5
 
@@ -56,13 +55,23 @@ function Run:conclude(outcome)
   if task then assert(coroutine.resume(task)) end
 end
 
+-- Ends a step, and prints with -v how long it took. `what`: text such as
+-- "granted in"; nil prints nothing.
+function Run:mark(what)
+  local now = zklock.now()
+  if what and self.request.verbose then
+    talk.say("%s %.1f ms", what, (now - self.marked) * 1000)
+  end
+  self.marked = now
+end
+
 -- Messages from the guardian.
 
 local on = {}
 
 function on.started(self, pid)
   self.pid = tonumber(pid)
-  self.times:mark "started in"
+  self:mark "started in"
 end
 
 function on.failed(self, detail)
@@ -70,7 +79,7 @@ function on.failed(self, detail)
   self:conclude { code = tonumber(code), problem = problem }
 end
 
-function on.stopped(self) self.guardian_client:stop() end
+function on.stopped(self) self:stop() end
 
 local endings = {
   lease = "no server has responded for too long: the command is ended "
@@ -114,12 +123,13 @@ function on.gone(self)
   if self.outcome then return end
   if not self.granted then
     talk.say "the guardian was killed: nothing is run"
-    self:abandon(exit.codes.internal)
+    waiting.erase()
+    return leaving.leave(exit.codes.internal)
   end
   local timer, was_refused = uv.new_timer(), false
   local function look()
     local is_left, is_refused, is_whole, group =
-      self.guardian_client.kill_rest(self.pid or 0)
+      guardian.kill_rest(self.pid or 0)
     self.pid = group
     if not is_left then
       timer:close()
@@ -144,40 +154,26 @@ end
 
 -- Signals.
 
+-- Stops this process, as Ctrl-Z does; returns when it is continued.
+function Run:stop()
+  guardian.stop()
+  self.guardian:say "continue"
+end
+
 -- Handles a signal to this process. Before the command runs, the signal ends
 -- zklock with the signal's exit code, or stops zklock. Later, zklock passes the
 -- signal on to the command.
 function Run:on_signal(number)
   if number == signals.number_of "CONT" then
-    self.guardian_client:go_on()
+    self.guardian:say "continue"
   elseif self.granted then
-    self.guardian_client:signal(number)
+    self.guardian:say("signal %d", number)
   elseif number == signals.number_of "TSTP" then
-    self.guardian_client:stop()
+    self:stop()
   elseif number ~= signals.number_of "WINCH" then
-    self:abandon(exit.of_signal(number), number)
+    waiting.erase()
+    leaving.leave(exit.of_signal(number), number)
   end
-end
-
--- Ends zklock before it has started the command. `number`: the signal that is
--- the cause, or nil.
-function Run:abandon(code, number)
-  waiting.erase()
-  if self.session then self.session:close() end
-  self:leave(code, number)
-end
-
--- Ends the process. After Ctrl-C in a terminal, the process kills itself with
--- SIGINT instead of exiting. A shell that runs a script then notices the Ctrl-C
--- and ends the script.
-function Run:leave(code, number)
-  talk.finish()
-  if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
-    self.unwatch()
-    zklock.release_on_signal "INT"
-    uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
-  end
-  os.exit(code)
 end
 
 -- The lock.
@@ -202,14 +198,14 @@ function Run:acquire()
   else
     -- The option --timeout includes the time that zklock needed to connect.
     -- Subtracts this time, rounded down to tenths of a second.
-    local gone = math.floor(self.times:elapsed() * 10) / 10
+    local gone = math.floor((zklock.now() - self.begun) * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
-    local stop = waiting.begin(self.session, request.path, self.times)
+    local stop = waiting.begin(self.session, request.path, self.begun)
     guard, message, code = lock:acquire(data)
     stop()
   end
   if not guard then exit.refuse(message, code) end
-  self.times:mark "granted in"
+  self:mark "granted in"
   return guard
 end
 
@@ -225,7 +221,7 @@ function Run:tell_lease(guard)
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then
-      self.guardian_client:lease(moment + guard:lease(), margin)
+      self.guardian:lease(moment + guard:lease(), margin)
     end
   end
   tell()
@@ -235,14 +231,14 @@ function Run:tell_lease(guard)
   guard:on_lost(function(_, reason)
     self.loss = reason
     if self.outcome then return end
-    self.guardian_client:finish()
+    self.guardian:say "end"
     talk.say(self.is_refused and "%s was lost (%s), and the command goes on"
       or "%s was lost (%s): the command is ended", guard.path, reason)
   end)
   guard:on_revoke(function()
     talk.say("another client asks for %s: the command is sent SIGTERM",
       guard.path)
-    self.guardian_client:signal(signals.number_of "TERM")
+    self.guardian:say("signal %d", signals.number_of "TERM")
   end)
 end
 
@@ -272,9 +268,9 @@ end
 function Run:execute(guard)
   self.granted = true
   self:tell_lease(guard)
-  self.guardian_client:run(guard:token())
+  self.guardian:say("run %s", guard:token())
   self:await()
-  self.times:mark "ended after"
+  self:mark "ended after"
   self.timer:close()
 end
 
@@ -284,27 +280,24 @@ function Run:close(guard)
   local outcome = self.outcome
   local kept, message = guard:release()
   self.session:close()
-  self.times:mark "released in"
+  self:mark "released in"
   if outcome.problem then
     exit.fail(outcome.code, "%s: %s", self.request.words[1], outcome.problem)
   end
   if not kept then exit.fail("lost", "%s", talk.bare(message)) end
   if self.ended_by then return exit.codes.lost end
-  if outcome.signal then self:leave(outcome.code, outcome.signal) end
+  if outcome.signal then leaving.leave(outcome.code, outcome.signal) end
   return outcome.code
 end
 
 -- Connects, acquires the lock, runs the command and releases the lock. Returns
 -- the exit code.
 function Run:proceed()
-  if self.request.verbose then
-    talk.say("loaded in %.1f ms", os.clock() * 1000)
-  end
   -- A timeout of 0 limits only the wait for the lock, not the wait for a
   -- connection.
   local limit = self.request.timeout
   self.session = connect(self.request, limit ~= 0 and limit or nil)
-  self.times:mark()
+  self:mark()
   local guard = self:acquire()
   if not self:is_due(guard) then return self:close(guard) end
   self:execute(guard)
@@ -314,35 +307,30 @@ end
 
 return function(request)
   visit.check_path(request.path)
+  local now = zklock.now()
   local self = setmetatable({
     request = request,
     grace = request.grace or GRACE,
     holder = describe(request),
-    times = Times.new(request.verbose),
+    begun = now,
+    marked = now,
   }, Run)
-  local heard = { gone = function() on.gone(self) end }
-  for word, fn in pairs(on) do
-    heard[word] = function(detail) fn(self, detail) end
-  end
   local problem
-  self.guardian_client, problem = GuardianClient.start({
+  self.guardian, problem = GuardianClient.start({
     words = request.words, path = request.path, holder = self.holder,
     grace = self.grace, max_hold = request.max_hold,
-  }, heard)
-  if not self.guardian_client then
+  }, function(word, detail) on[word](self, detail) end)
+  if not self.guardian then
     exit.fail("internal", "cannot start a process: %s", problem)
   end
   talk.begin()
-  self.unwatch = signals.watch(
-    "TERM INT HUP QUIT USR1 USR2 WINCH TSTP CONT",
+  signals.watch("TERM INT HUP QUIT USR1 USR2 WINCH TSTP CONT",
     function(number) self:on_signal(number) end)
   local ok, code = xpcall(self.proceed, exit.explain, self)
   -- If the command still runs, this process must not release the lock here. It
   -- only ends. The guardian notices this and ends the command before the
   -- session can expire.
-  if self.session and (self.outcome or not self.granted) then
-    self.session:close()
-  end
+  if self.granted and not self.outcome then leaving.sessions = {} end
   if not ok then error(code, 0) end
   return code
 end

@@ -1,13 +1,10 @@
 --- Signals: calls functions for signals, in luv's loop.
 local guardian = require "zklock.guardian"
-local load = require "zklock.cli.load"
+local uv = require "luv"
 
-local uv = load "luv"
 local signals = {}
 
-local function number_of(name) return uv.constants["SIG" .. name] end
-
-signals.number_of = number_of
+function signals.number_of(name) return uv.constants["SIG" .. name] end
 
 --- Returns the name of a signal: "SIGTERM" for 15.
 function signals.name_of(number)
@@ -17,22 +14,14 @@ function signals.name_of(number)
 end
 
 --- Calls `fn(number)` at each of these signals ("TERM INT …"), except signals
--- that were ignored when the process started. Returns a function that stops the
--- calls and restores the former effect of the signals.
+-- that were ignored when the process started.
 function signals.watch(names, fn)
-  local handles = {}
   for name in names:gmatch "%S+" do
-    local number = number_of(name)
+    local number = signals.number_of(name)
     if not guardian.keep_ignored(number) then
       local handle = uv.new_signal()
       handle:start(number, function() fn(number) end)
       handle:unref()
-      handles[#handles + 1] = handle
-    end
-  end
-  return function()
-    for _, handle in ipairs(handles) do
-      if not handle:is_closing() then handle:close() end
     end
   end
 end

@@ -1,7 +1,7 @@
 --- Table: formats rows as a table, for people. The column DATA is the last one.
 -- So untrusted text in the data cannot shift other columns.
 local rows = require "zklock.cli.rows"
-local text = require "zklock.cli.text"
+local window = require "zklock.cli.window"
 
 -- The maximum width of a column. A wider cell, such as an untrusted name,
 -- shifts only its own row.
@@ -29,7 +29,7 @@ local function measure(lines)
   for i = 1, #columns - 1 do
     widths[i] = 0
     for _, cells in ipairs(lines) do
-      local width = text.width(cells[i])
+      local width = window.width(cells[i])
       if width > widths[i] and width <= WIDEST then widths[i] = width end
     end
   end
@@ -39,22 +39,22 @@ end
 local function join(cells, widths)
   local parts = {}
   for i, cell in ipairs(cells) do
-    parts[i] = widths[i] and text.pad(cell, widths[i]) or cell
+    parts[i] = cell .. (" "):rep((widths[i] or 0) - window.width(cell))
   end
   return table.concat(parts, "  ")
 end
 
 --- Returns the lines of the table. The first line has the names of the columns.
 -- `width`: the width of the terminal in characters; each line is cut to this
--- width. nil: no limit. `now`: the servers' time.
-return function(contenders, now, width)
+-- width. nil: no limit.
+return function(contenders, width)
+  local now = rows.servers_time(contenders)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = column[1] end
   for i, row in ipairs(contenders) do lines[i + 1] = cells_of(row, now) end
   local widths = measure(lines)
   for i, cells in ipairs(lines) do
-    local line = join(cells, widths)
-    lines[i] = width and text.cut(line, width) or line
+    lines[i] = window.cut(join(cells, widths), width)
   end
   return lines
 end

@@ -3,33 +3,33 @@ local plain = require "zklock.plain"
 
 local talk = {}
 
-local guardian, writer -- set by talk.begin
-local PATIENCE = 1000 -- milliseconds to wait for the last writes of the process
+local stream                         -- set by talk.begin
+local pending, is_busy = "", false   -- what stream.write has not got yet
+local ROOM = 65536                   -- the longest `pending`
 
---- From now on, a thread writes the messages, so that a blocked standard error
--- does not block the loop. The guardian must be forked before this call, while
--- this process has only one thread.
-function talk.begin()
-  guardian = require "zklock.guardian"
-  writer = writer or guardian.writer(2)
+local function write_pending()
+  local text = pending
+  pending, is_busy = "", text ~= ""
+  if is_busy then stream.write(2, text, write_pending) end
 end
 
---- Writes the text as it is. Returns false, and writes nothing, if there is no
--- room for the text because standard error is blocked.
+--- From now on, a blocked standard error does not block the loop. The guardian
+-- must be forked before this call, while this process has only one thread.
+function talk.begin() stream = require "zklock.cli.stream" end
+
+--- Writes the text as it is. Drops the text if standard error is blocked and
+-- much text waits already.
 function talk.write(text)
-  if writer then return guardian.take(writer, text, true) == #text end
-  io.stderr:write(text)
-  return true
+  if not stream then
+    io.stderr:write(text)
+  elseif #pending + #text <= ROOM then
+    pending = pending .. text
+    if not is_busy then write_pending() end
+  end
 end
 
 --- Returns whether everything was written.
-function talk.is_idle() return not writer or (guardian.is_idle(writer)) end
-
---- Waits until everything is written, for PATIENCE at most. Called at the end
--- of the process.
-function talk.finish()
-  if writer then guardian.finish(writer, PATIENCE) end
-end
+function talk.is_idle() return not is_busy end
 
 --- Writes a message. Escapes each of its lines, so that untrusted text in it
 -- cannot begin a new line.

@@ -2,7 +2,6 @@
 -- requests this session, and a session without credentials, may make.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
-local leaving = require "zklock.cli.leaving"
 local talk = require "zklock.cli.talk"
 local visit = require "zklock.cli.visit"
 local zklock = require "zklock"
@@ -68,10 +67,8 @@ local function is_open(hosts, options, path)
   theirs.auth, theirs.acl, theirs.doubts_acl = nil, nil, nil
   local session = zklock.connect(hosts, theirs)
   if not session then return nil end
-  local keep = leaving.before(function() session:close() end)
   local _, _, code = session:mutex(path):try_acquire()
   session:close()
-  keep()
   return code == "busy"
 end
 
@@ -94,10 +91,8 @@ local function has_node(server, session, guard, asked)
   local own = zklock.connect(host:format(server.address, server.port,
     asked.hosts:match "/.*" or ""), theirs)
   if not own then return "unknown" end
-  local keep = leaving.before(function() own:close() end)
   local stat = own:stat(guard.node)
   own:close()
-  keep()
   if stat == nil or stat == true then return "unknown" end
   return stat and stat.session == session:id()
 end

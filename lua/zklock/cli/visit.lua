@@ -1,12 +1,11 @@
 --- Visit: code that the operators' commands share, for example ls and evict.
--- Each command opens a session. zklock closes the session when the command
--- ends, even if a signal ends it.
 local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
-local leaving = require "zklock.cli.leaving"
-local output = require "zklock.cli.output"
+local guardian = require "zklock.guardian"
+local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
+local zklock = require "zklock"
 
 local visit = {}
 
@@ -20,19 +19,21 @@ function visit.check_path(path, may_be_root)
   of(path, "PATH")
 end
 
---- Connects, calls `work(session)`, closes the session, and returns the result
--- of `work`.
-function visit.servers(request, work)
-  if request.path then visit.check_path(request.path, request.recursive) end
-  leaving.heed()
+--- Prepares the process: when HUP, INT or TERM ends it, zklock closes its
+-- sessions. SIGPIPE does not end it. Instead, a write to a pipe without a
+-- reader fails, and this failure ends the command.
+function visit.begin(request)
+  visit.check_path(request.path, request.recursive)
+  guardian.keep_ignored(signals.number_of "INT") -- Lua has set a handler
+  zklock.release_on_signal("HUP", "INT", "TERM")
+  signals.watch("PIPE", function() end)
   talk.begin()
-  local session = connect(request)
-  leaving.before(function() session:close() end)
-  local ok, outcome = xpcall(work, exit.explain, session)
-  session:close()
-  output.finish()
-  if not ok then error(outcome, 0) end
-  return outcome
+end
+
+--- Connects, calls `work(session)`, and returns its result.
+function visit.servers(request, work)
+  visit.begin(request)
+  return work(connect(request))
 end
 
 --- Returns its arguments. If the first argument is nil, ends the command with

@@ -1,14 +1,13 @@
 --- Waiting: shows a line on the terminal while zklock waits for a lock, and
 -- erases it afterwards. The line has the number of contenders ahead, the
 -- holder, and the time of the wait.
-local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
 local talk = require "zklock.cli.talk"
-local text = require "zklock.cli.text"
+local uv = require "luv"
 local window = require "zklock.cli.window"
+local zklock = require "zklock"
 
-local uv = load "luv"
 local waiting = {}
 
 -- The time until the line is shown first, and then between two updates. A wait
@@ -37,7 +36,7 @@ local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
   auth = "the servers refuse the credentials" }
 
-local function draw(session, path, times)
+local function draw(session, path, begun)
   local contenders, _, code = session:contenders(path)
   local ahead, holder = 0, nil
   if contenders then ahead, holder = describe(contenders, session:id()) end
@@ -45,21 +44,22 @@ local function draw(session, path, times)
     contenders and ("%d ahead"):format(ahead)
       or reasons[code] or "the queue cannot be read",
     holder and ", held by " .. quote(holder:sub(1, 60), #holder > 60) or "",
-    times:elapsed())
+    zklock.now() - begun)
 end
 
 --- Shows the line from now on, if standard error is a terminal. Returns a
--- function that erases the line and stops the updates.
-function waiting.begin(session, path, times)
+-- function that erases the line and stops the updates. `begun`: the time of
+-- zklock.now since which zklock waits.
+function waiting.begin(session, path, begun)
   if uv.guess_handle(2) ~= "tty" then return function() end end
   local timer, is_over = uv.new_timer(), false
   local function show()
-    local line = draw(session, path, times)
+    local line = draw(session, path, begun)
     if is_over then return end
     if talk.is_idle() then -- false if the terminal is stopped
-      -- If the terminal has hung up, window.size returns nil.
-      local columns = window.size(2) or 80
-      talk.write("\r" .. text.cut(line, columns - 1) .. "\27[K")
+      -- If the terminal has hung up, window.columns returns nil.
+      local columns = window.columns(2) or 80
+      talk.write("\r" .. window.cut(line, columns - 1) .. "\27[K")
       is_drawn = true
     end
     timer:start(AGAIN, 0, function()

@@ -184,7 +184,7 @@ $(VIRTUAL_MODULE): $(MODULE)
 endif
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
-	$(call module,-Isrc,-lpthread)
+	$(call module,-Isrc)
 
 $(TLS_MODULE): $(TLS_SOURCES) $(HEADERS) Makefile
 	$(call module,-fvisibility=hidden -Isrc $(addprefix -I,$(OPENSSL_INCDIR)),\

@@ -31,7 +31,7 @@ build = {
   type = "command",
   build_command = [[mkdir -p build/rock && \
 $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
-  src/guardian/*.c src/io/clock.c -o build/rock/guardian.so -lpthread]],
+  src/guardian/*.c src/io/clock.c -o build/rock/guardian.so]],
   install = {
     lua = {
       ["zklock.cli.arguments"] = "lua/zklock/cli/arguments.lua",

@@ -193,14 +193,13 @@ local PROGRAM = [[
   local module = require "zklock.guardian"
   local guardian_client, guardian, heard
   local start = module.start
-  function module.start(plan)
-    local descriptor, pid = start(plan)
+  function module.start(words)
+    local descriptor, pid = start(words)
     guardian = pid
     return descriptor, pid
   end
-  guardian_client = GuardianClient.start({
-    words = { "sh", "-c", arg[1] }, path = "/p",
-    holder = "us", grace = 60 }, function(word, detail)
+  guardian_client = GuardianClient.start({ "sh", "-c", arg[1] },
+    function(word, detail)
       if word == "gone" then os.exit() end
       if word ~= "started" then print(word .. " " .. detail) end
       if heard then heard(word) end
@@ -225,7 +224,7 @@ describe("A guardian", function()
           tell("echo never", ([[
             function heard() guardian_client.pipe:close() end
             %s
-            guardian_client:say "run 1"
+            guardian_client:say "run 60000000000 -1 1"
           ]]):format(before)), before)
       end
     end)
@@ -244,7 +243,7 @@ describe("A guardian", function()
           if word == "ending" then guardian_client:say "end" end
         end
         guardian_client:lease(now() + 1000, 1)
-        guardian_client:say "run 1"
+        guardian_client:say "run 60000000000 -1 1"
       ]]))
   end)
 
@@ -267,7 +266,7 @@ describe("A guardian", function()
         guardian_client:say "signal 15"
       end
       guardian_client:lease(now() + 1000, 1)
-      guardian_client:say "run 1"
+      guardian_client:say "run 60000000000 -1 1"
     ]]))
   end)
 end)

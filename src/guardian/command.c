@@ -6,40 +6,49 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "descendants.h"
-
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-enum {
-  SIGNALS = sizeof((struct inherited_signals *)0)->actions /
-            sizeof((struct inherited_signals *)0)->actions[0]
-};
+enum { SIGNALS = 65 };
 
-void inherited_signals_record(struct inherited_signals *inherited) {
-  sigprocmask(SIG_SETMASK, NULL, &inherited->mask);
-  for (int i = 1; i < SIGNALS; i++)
-    if (sigaction(i, NULL, &inherited->actions[i]) != 0)
-      inherited->actions[i].sa_handler = SIG_DFL;
+void terminal_open(struct terminal *terminal) {
+  terminal->owner = getpgrp();
+  terminal->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  terminal->at_once =
+      terminal->fd >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* Returns whether the signal `number` was ignored when the process started. For
- * SIGINT this is unknown, because Lua's interpreter has already set a handler.
- * SIGQUIT is checked instead: a shell that starts a background job ignores both
- * signals or neither. */
-bool inherited_signals_ignore(const struct inherited_signals *inherited,
-                              int number) {
-  if (number == SIGINT) number = SIGQUIT;
-  return inherited->actions[number].sa_handler == SIG_IGN;
+/* Makes `group` the terminal's foreground group. A caller in the background
+ * must ignore SIGTTOU: otherwise tcsetpgrp would send it this signal, which
+ * stops a process. */
+bool terminal_lend(struct terminal *terminal, pid_t group) {
+  return terminal->fd >= 0 && tcgetpgrp(terminal->fd) == terminal->owner &&
+         tcsetpgrp(terminal->fd, group) == 0;
+}
+
+void terminal_take_back(struct terminal *terminal, pid_t group) {
+  if (terminal->fd >= 0 && tcgetpgrp(terminal->fd) == group)
+    tcsetpgrp(terminal->fd, terminal->owner);
+}
+
+/* Whether SIGINT was ignored when the process started is unknown, because Lua's
+ * interpreter has already set a handler. SIGQUIT is checked instead: a shell
+ * that starts a background job ignores both signals or neither. */
+void inherited_signals_record(struct inherited_signals *inherited) {
+  sigprocmask(SIG_SETMASK, NULL, &inherited->mask);
+  sigemptyset(&inherited->ignored);
+  for (int i = 1; i < SIGNALS; i++) {
+    struct sigaction action;
+    if (sigaction(i == SIGINT ? SIGQUIT : i, NULL, &action) == 0 &&
+        action.sa_handler == SIG_IGN)
+      sigaddset(&inherited->ignored, i);
+  }
 }
 
 static void restore(const struct inherited_signals *inherited) {
-  for (int i = 1; i < SIGNALS; i++) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    if (inherited_signals_ignore(inherited, i)) action.sa_handler = SIG_IGN;
-    sigaction(i, &action, NULL);
-  }
+  for (int i = 1; i < SIGNALS; i++)
+    signal(i, sigismember(&inherited->ignored, i) == 1 ? SIG_IGN : SIG_DFL);
   sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
@@ -91,42 +100,4 @@ pid_t command_start(char **arguments, const struct inherited_signals *inherited,
     terminal_take_back(terminal, pid);
   }
   return 0;
-}
-
-bool command_adopt_orphans(void) {
-#ifdef __linux__
-  return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
-#else
-  return false;
-#endif
-}
-
-/* Sends the signal to the group, and to descendants of `ancestor` outside the
- * group. If `ancestor` is -1, there are no such descendants. Returns which
- * processes the signal has reached. `kill` on a group succeeds even if only one
- * process got the signal. So descendants_signal also finds the processes of the
- * group that did not get it. */
-static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
-  bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
-  bool refused = descendants_signal(ancestor, group, number);
-  if (fails || (refused && group <= 0)) return NOT_REACHED;
-  return refused ? PARTLY : REACHED;
-}
-
-enum reached command_signal_group(pid_t group, int number) {
-  return signal_below(-1, group, number);
-}
-
-enum reached command_signal_all(pid_t group, int number) {
-  return signal_below(getpid(), group, number);
-}
-
-/* Returns whether a process of the group, or a child of this process, is left.
- * Processes of other users count, too: for them, `kill` fails with EPERM, not
- * ESRCH. WNOWAIT makes waitid leave an ended child for a later waitpid. */
-bool command_is_left(pid_t *group) {
-  siginfo_t info;
-  if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;
-  if (*group > 0) return true;
-  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }

@@ -1,5 +1,11 @@
-/* Starts the command that `zklock run` runs, in a process group of its own.
- * Sends signals to all processes of the command. */
+/* Starts the command that `zklock run` runs, in a process group of its own, and
+ * lends it the terminal.
+ *
+ * If standard input and output are the terminal, the command's group is the
+ * foreground group from the start. Otherwise `zklock run` can be part of a
+ * pipeline. Another process of its group, such as a pager, can then need the
+ * terminal. So the command gets the terminal later. It must have tried to use
+ * it, and the system must have stopped it for that. */
 #ifndef ZKLOCK_COMMAND_H
 #define ZKLOCK_COMMAND_H
 
@@ -7,49 +13,35 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "terminal.h"
-
 #pragma GCC visibility push(hidden)
 
-/* The signal mask and the signal actions that `zklock run` has inherited from
+struct terminal {
+  int fd;      /* -1 if there is no terminal */
+  pid_t owner; /* the process group of `zklock run` */
+  bool at_once;
+};
+
+/* Opens the terminal, and records the caller's process group as its owner. The
+ * owner must be the group of `zklock run`, so the guardian must not call
+ * this. */
+void terminal_open(struct terminal *terminal);
+/* Makes `group` the terminal's foreground group. Returns false if that fails,
+ * or if the foreground group is not that of `zklock run`. */
+bool terminal_lend(struct terminal *terminal, pid_t group);
+void terminal_take_back(struct terminal *terminal, pid_t group);
+
+/* The signal mask and the ignored signals that `zklock run` has inherited from
  * its parent. The command is started with the same ones. */
 struct inherited_signals {
-  sigset_t mask;
-  struct sigaction actions[65];
+  sigset_t mask, ignored;
 };
 
 void inherited_signals_record(struct inherited_signals *inherited);
-bool inherited_signals_ignore(const struct inherited_signals *inherited,
-                              int number);
 
 /* Starts the command with these arguments and signal settings. Returns its
  * process id. On failure, returns 0 and sets `*problem` to an errno. */
 pid_t command_start(char **arguments, const struct inherited_signals *inherited,
                     struct terminal *terminal, int *problem);
-
-/* On Linux, makes this process the parent of its orphaned descendants. Returns
- * false if the system does not support this. */
-bool command_adopt_orphans(void);
-
-/* Which processes a signal has reached. */
-enum reached {
-  REACHED,    /* all processes got the signal */
-  PARTLY,     /* some run as another user and did not */
-  NOT_REACHED /* no process of the group: all are another user's */
-};
-
-/* Sends the signal `number` to the process group. Returns which of its
- * processes got the signal. */
-enum reached command_signal_group(pid_t group, int number);
-
-/* Sends the signal `number` to the group, and to descendants of this process
- * that have left the group. Returns which of them got the signal. */
-enum reached command_signal_all(pid_t group, int number);
-
-/* Returns whether a process of the group, or a child of this process, is left.
- * If the group is empty, sets `*group` to 0, because the system can soon give
- * its id to another group. */
-bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 #include "command.h"
 #include "io/clock.h"
-#include "terminal.h"
+#include "processes.h"
 
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -31,14 +30,14 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
  * the next. Only repeated searches find all processes: no signal reports the
  * end of a process that is not the guardian's child. */
 static const int64_t SEARCH_PAUSE = 20 * MILLISECOND;
-/* The time between two rounds of SIGKILL if the last round could not signal any
- * process of the group. */
+/* The time between two rounds of SIGKILL once a process of another user has
+ * refused the signal. */
 static const int64_t LONG_SEARCH_PAUSE = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
 
 struct guardian {
-  struct plan plan;
+  char **arguments;
   struct terminal terminal;
   struct inherited_signals inherited;
   int channel; /* to `zklock run`; -1: `zklock run` has ended */
@@ -54,90 +53,80 @@ struct guardian {
   int status;
   bool must_end; /* all processes of the command must end */
   bool refused;  /* a process of another user did not get SIGKILL */
+  int64_t grace; /* nanoseconds between TERM and KILL */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
-static int wakeup_write_end =
-    -1; /* the handler writes to this end of the pipe */
+static int wakeup_write_end; /* the handler writes to this end of the pipe */
 
 static void on_child(int number) {
   int kept = errno;
   (void)number;
-  if (write(wakeup_write_end, "", 1) < 0)
-    errno = kept; /* a full pipe wakes the guardian, too */
+  if (write(wakeup_write_end, "", 1) < 0) {
+    /* Nothing to do: a full pipe wakes the guardian, too. */
+  }
   errno = kept;
 }
 
-static void report(struct guardian *guardian, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void report(struct guardian *guardian, const char *format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start sets it */
-  int size = vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
-  if (guardian->channel >= 0 &&
-      send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
-    /* Nothing to do: `zklock run` has ended, and the next read from the channel
-     * reports that. */
-  }
-}
+/* Sends a line to `zklock run`. If `zklock run` has ended, this fails, and the
+ * next read from the channel reports that. */
+#define report(guardian, ...) dprintf((guardian)->channel, __VA_ARGS__)
 
 /* ---- The command's end --------------------------------------------------- */
 
+/* A refusal in the first round is not reported, because the process may have
+ * been about to end. */
 static void kill_all(struct guardian *guardian, int64_t now) {
   bool begins = guardian->stage != KILLING;
+  bool refused = processes_signal(guardian->group, SIGKILL, true);
   guardian->stage = KILLING;
-  enum reached reached = command_signal_all(guardian->group, SIGKILL);
-  bool seldom = !begins && reached == NOT_REACHED;
-  guardian->next_kill = now + (seldom ? LONG_SEARCH_PAUSE : SEARCH_PAUSE);
-  if (begins && reached != NOT_REACHED) report(guardian, "killing\n");
-  /* A refusal in the first round is not reported, because the process may have
-   * been about to end. */
-  if (begins || reached == REACHED || guardian->refused) return;
-  guardian->refused = true;
-  report(guardian, "refused %d\n", SIGKILL);
+  if (begins) {
+    report(guardian, "killing\n");
+  } else if (refused && !guardian->refused) {
+    guardian->refused = true;
+    report(guardian, "refused %d\n", SIGKILL);
+  }
+  guardian->next_kill =
+      now + (guardian->refused ? LONG_SEARCH_PAUSE : SEARCH_PAUSE);
 }
 
 static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (guardian->stage != RUNNING) return;
   guardian->stage = ENDING;
   guardian->must_end = true;
-  int64_t grace = guardian->plan.grace;
-  guardian->kill_at = grace == NEVER ? NEVER : now + grace;
-  enum reached reached = command_signal_all(guardian->group, SIGTERM);
-  command_signal_all(guardian->group, SIGCONT);
+  guardian->kill_at = now + guardian->grace;
+  bool refused = processes_signal(guardian->group, SIGTERM, true);
+  processes_signal(guardian->group, SIGCONT, true);
   if (why) report(guardian, "ending %s\n", why);
-  if (reached != REACHED) report(guardian, "refused %d\n", SIGTERM);
+  if (refused) report(guardian, "refused %d\n", SIGTERM);
 }
 
 /* Returns whether the lease ends within `margin`, so that the command must end
  * now. */
 static bool lease_is_short(const struct guardian *guardian, int64_t now) {
-  return guardian->lease_end != NEVER &&
-         now >= guardian->lease_end - guardian->margin;
+  return now >= guardian->lease_end - guardian->margin;
 }
 
-static void begin(struct guardian *guardian, const char *token) {
-  char **arguments = guardian->plan.arguments;
+/* `line`: "GRACE MAX_HOLD TOKEN". */
+static void begin(struct guardian *guardian, char *line) {
+  char **arguments = guardian->arguments;
   int problem;
+  int64_t now = clock_now();
   if (guardian->stage != WAITING) return;
-  if (lease_is_short(guardian, clock_now())) {
+  if (lease_is_short(guardian, now)) {
     report(guardian, "failed %d the lock was lost before it was started\n",
            LOST);
     return;
   }
-  setenv("ZKLOCK_TOKEN", token, 1);
+  guardian->grace = strtoll(line, &line, 10);
+  int64_t max_hold = strtoll(line, &line, 10);
+  guardian->hold_end = max_hold < 0 ? NEVER : now + max_hold;
+  setenv("ZKLOCK_TOKEN", line + 1, 1);
   guardian->command = command_start(arguments, &guardian->inherited,
                                     &guardian->terminal, &problem);
   if (guardian->command > 0) {
     guardian->group = guardian->command;
     guardian->stage = RUNNING;
-    if (guardian->plan.max_hold != NEVER)
-      guardian->hold_end = clock_now() + guardian->plan.max_hold;
     report(guardian, "started %d\n", (int)guardian->command);
     return;
   }
@@ -154,7 +143,7 @@ static void pass_on(struct guardian *guardian, int number) {
   if (number == SIGTERM || number == SIGINT || number == SIGHUP ||
       number == SIGQUIT) {
     guardian->must_end = true;
-    if (command_signal_group(guardian->command, number) != REACHED)
+    if (processes_signal(guardian->command, number, false))
       report(guardian, "refused %d\n", number);
   } else {
     kill(-guardian->command, number);
@@ -195,7 +184,7 @@ static void on_ended(struct guardian *guardian, int status) {
   terminal_take_back(&guardian->terminal, guardian->command);
   if (!guardian->must_end && !WIFSIGNALED(status)) return;
   guardian->must_end = true;
-  if (command_is_left(&guardian->group))
+  if (processes_are_left(&guardian->group))
     end(guardian, clock_now(), WIFSIGNALED(status) ? "killed" : NULL);
 }
 
@@ -225,21 +214,23 @@ static void check_clock(struct guardian *guardian, int64_t now) {
     kill_all(guardian, now);
 }
 
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
 static int64_t next_check(const struct guardian *guardian) {
-  int64_t next = NEVER;
-  if (guardian->stage == RUNNING && !guardian->is_over) {
-    next = guardian->hold_end;
-    if (guardian->lease_end != NEVER &&
-        guardian->lease_end - guardian->margin < next)
-      next = guardian->lease_end - guardian->margin;
-  } else if (guardian->stage == ENDING) {
-    next = guardian->is_over ? clock_now() + SEARCH_PAUSE : NEVER;
-    if (guardian->kill_at < next) next = guardian->kill_at;
-    if (guardian->lease_end < next) next = guardian->lease_end;
-  } else if (guardian->stage == KILLING) {
-    next = guardian->next_kill;
+  int64_t kill_at = earlier(guardian->kill_at, guardian->lease_end);
+  switch (guardian->stage) {
+    case RUNNING:
+      return earlier(guardian->hold_end,
+                     guardian->lease_end - guardian->margin);
+    case ENDING:
+      return guardian->is_over ? earlier(kill_at, clock_now() + SEARCH_PAUSE)
+                               : kill_at;
+    case KILLING:
+      return guardian->next_kill;
+    case WAITING:
+      break;
   }
-  return next;
+  return NEVER;
 }
 
 /* ---- Lines from `zklock run` --------------------------------------------- */
@@ -256,20 +247,18 @@ static void on_lost(struct guardian *guardian, int64_t now) {
   end(guardian, now, NULL);
 }
 
-static void execute(struct guardian *guardian, const char *line) {
-  int64_t now = clock_now();
+static void execute(struct guardian *guardian, char *line) {
   if (strncmp(line, "run ", 4) == 0) {
     begin(guardian, line + 4);
   } else if (strncmp(line, "lease ", 6) == 0) {
-    char *rest;
-    guardian->lease_end = strtoll(line + 6, &rest, 10);
-    guardian->margin = strtoll(rest, NULL, 10);
+    guardian->lease_end = strtoll(line + 6, &line, 10);
+    guardian->margin = strtoll(line, NULL, 10);
   } else if (strncmp(line, "signal ", 7) == 0) {
     pass_on(guardian, (int)strtol(line + 7, NULL, 10));
   } else if (strcmp(line, "continue") == 0) {
     continue_command(guardian);
   } else if (strcmp(line, "end") == 0) {
-    on_lost(guardian, now);
+    on_lost(guardian, clock_now());
   }
 }
 
@@ -323,7 +312,7 @@ static void wait_for_input(struct guardian *guardian) {
 static bool is_done(struct guardian *guardian) {
   if (guardian->stage == WAITING) return guardian->channel < 0;
   return guardian->is_over &&
-         !(guardian->must_end && command_is_left(&guardian->group));
+         !(guardian->must_end && processes_are_left(&guardian->group));
 }
 
 static void supervise(struct guardian *guardian) {
@@ -358,17 +347,14 @@ static void set_up(struct guardian *guardian) {
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
     signal(ignored[i], SIG_IGN);
   sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_child}, NULL);
-  sigprocmask(SIG_SETMASK, &guardian->inherited.mask, NULL);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_UNBLOCK, &all, NULL);
   setpgid(0, 0);
-  command_adopt_orphans();
+  processes_adopt_orphans();
 #ifdef __linux__
   prctl(PR_SET_NAME, "zklock-guardian");
 #endif
-  setenv("ZKLOCK_PATH", guardian->plan.path, 1);
-  setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
 /* True in `zklock run` if two facts are known. It becomes the parent of the
@@ -379,22 +365,17 @@ static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {
   struct rest rest = {.whole = adopts};
-  if (adopts) {
-    rest.refused = command_signal_all(group, SIGKILL) != REACHED;
-    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
-    rest.left = command_is_left(&group);
-  } else {
-    rest.refused = command_signal_group(group, SIGKILL) != REACHED;
-    while (group > 0 && waitpid(-group, NULL, WNOHANG) > 0) continue;
-    if (group > 0 && kill(-group, 0) < 0 && errno == ESRCH) group = 0;
-    rest.left = group > 0;
+  rest.refused = processes_signal(group, SIGKILL, adopts);
+  if (adopts || group > 0) {
+    while (waitpid(adopts ? -1 : -group, NULL, WNOHANG) > 0) continue;
+    rest.left = processes_are_left(&group) && (adopts || group > 0);
   }
   rest.group = group;
   return rest;
 }
 
-int guardian_start(const struct plan *plan, int *pid) {
-  struct guardian guardian = {.plan = *plan, .hold_end = NEVER};
+int guardian_start(char **arguments, int *pid) {
+  struct guardian guardian = {.arguments = arguments};
   int ends[2];
   sigset_t all;
   siginfo_t info;
@@ -417,7 +398,7 @@ int guardian_start(const struct plan *plan, int *pid) {
   int problem = errno;
   signal(SIGPIPE, SIG_IGN); /* a write to an ended guardian must only fail */
   signal(SIGTTOU, SIG_IGN); /* a message from the background must not stop it */
-  adopts = adopts && command_adopt_orphans();
+  adopts = adopts && processes_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.inherited.mask, NULL);
   close(ends[1]);
   if (guardian.terminal.fd >= 0) close(guardian.terminal.fd);

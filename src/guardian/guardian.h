@@ -10,7 +10,10 @@
  *
  * `zklock run` sends these lines to the guardian, on the channel:
  *
- *   run TOKEN        the lock is held: start the command if the lease allows it
+ *   run GRACE MAX_HOLD TOKEN
+ *                    the lock is held: start the command if the lease allows it.
+ *                    GRACE is the time between TERM and KILL; both times are
+ *                    in nanoseconds
  *   lease NS MARGIN  the lease ends at NS of clock_now(); TERM is sent MARGIN
  *                    before its end
  *   signal N         pass signal N on to the command
@@ -48,25 +51,16 @@
 #define ZKLOCK_GUARDIAN_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
 
-struct plan {
-  char **arguments;   /* the words of the command, and NULL */
-  const char *path;   /* the command's ZKLOCK_PATH */
-  const char *holder; /* the command's ZKLOCK_HOLDER */
-  int64_t grace;      /* nanoseconds between TERM and KILL */
-  int64_t max_hold;   /* INT64_MAX means no limit */
-};
-
-/* Forks a guardian. Also prepares this process, `zklock run`, for the case that
- * the guardian ends first. Returns the channel's descriptor and sets `*pid` to
- * the guardian's process id. On failure, returns -1 and sets errno. Must be
- * called before any thread or event loop is started, because a fork would break
- * them. */
-int guardian_start(const struct plan *plan, int *pid);
+/* Forks a guardian for the command `arguments`, words that NULL ends. Also
+ * prepares this process, `zklock run`, for the case that the guardian ends
+ * first. Returns the channel's descriptor and sets `*pid` to the guardian's
+ * process id. On failure, returns -1 and sets errno. Must be called before any
+ * thread or event loop is started, because a fork would break them. */
+int guardian_start(char **arguments, int *pid);
 
 /* What is known about the remaining processes of a command after its guardian
  * was killed. */

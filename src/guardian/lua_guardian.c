@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <lauxlib.h>
 #include <lua.h>
-#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,62 +11,27 @@
 #include "command.h"
 #include "guardian.h"
 
-static int64_t nanoseconds(lua_State *L, const char *name) {
-  lua_getfield(L, 1, name);
-  double seconds = lua_isnil(L, -1) ? INFINITY : luaL_checknumber(L, -1);
-  lua_pop(L, 1);
-  return seconds < 9e9 ? (int64_t)(seconds * 1e9) : INT64_MAX;
-}
-
-/* Returns the string in the field `name` of the first argument. The string
- * stays valid, because the argument's table keeps it. */
-static const char *text(lua_State *L, const char *name) {
-  lua_getfield(L, 1, name);
-  const char *value = luaL_checkstring(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-/* Pushes a userdata with the command's words as an array that NULL ends.
- * Returns the array. */
-static char **arguments(lua_State *L) {
-  lua_getfield(L, 1, "words");
-  luaL_checktype(L, -1, LUA_TTABLE);
-  int n = 0;
-  for (;; n++) {
-    lua_rawgeti(L, -1, n + 1);
-    bool is_last = lua_isnil(L, -1);
-    if (!is_last) luaL_checktype(L, -1, LUA_TSTRING);
+/* start(words) → channel, pid; or nil, message
+ *
+ * Starts a guardian for the command `words`. `channel` is the descriptor of the
+ * channel to the guardian, and `pid` is the guardian's process id. */
+static int start(lua_State *L) {
+  int n = 0, pid;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  while (lua_rawgeti(L, 1, n + 1), !lua_isnil(L, -1)) {
+    luaL_checktype(L, -1, LUA_TSTRING);
     lua_pop(L, 1);
-    if (is_last) break;
+    n++;
   }
   luaL_argcheck(L, n > 0, 1, "words are missing");
   char **list = lua_newuserdata(L, (size_t)(n + 1) * sizeof *list);
   for (int i = 0; i < n; i++) {
-    lua_rawgeti(L, -2, i + 1);
-    list[i] = (char *)lua_tostring(L, -1);
+    lua_rawgeti(L, 1, i + 1);
+    list[i] = (char *)lua_tostring(L, -1); /* the table keeps the string */
     lua_pop(L, 1);
   }
   list[n] = NULL;
-  return list;
-}
-
-/* start{ words=, path=, holder=, grace=, max_hold= } → channel, pid; or nil,
- * message
- *
- * Starts a guardian for the command `words`. `grace` and `max_hold` are in
- * seconds; nil means no limit. `channel` is the descriptor of the channel to
- * the guardian, and `pid` is the guardian's process id. */
-static int start(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  struct plan plan = {
-      .path = text(L, "path"),
-      .holder = text(L, "holder"),
-      .grace = nanoseconds(L, "grace"),
-      .max_hold = nanoseconds(L, "max_hold"),
-      .arguments = arguments(L),
-  };
-  int pid, channel = guardian_start(&plan, &pid);
+  int channel = guardian_start(list, &pid);
   if (channel < 0) {
     lua_pushnil(L);
     lua_pushstring(L, strerror(errno));
@@ -88,7 +52,7 @@ static int keep_ignored(lua_State *L) {
   int number = (int)luaL_checkinteger(L, 1);
   luaL_argcheck(L, number > 0 && number < 32, 1, "no signal");
   inherited_signals_record(&inherited);
-  bool ignored = inherited_signals_ignore(&inherited, number);
+  bool ignored = sigismember(&inherited.ignored, number) == 1;
   if (ignored) signal(number, SIG_IGN);
   lua_pushboolean(L, ignored);
   return 1;

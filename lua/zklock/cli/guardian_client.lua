@@ -8,11 +8,11 @@ local GuardianClient = {}
 GuardianClient.__index = GuardianClient
 
 --- Forks the guardian, and returns an object that talks to it; or nil and a
--- message. `plan`: `{ words =, path =, holder =, grace =, max_hold = }`. Calls
--- `heard(word, detail)` for each line of the guardian, such as "exited 0".
--- Calls `heard "gone"` when the guardian has ended.
-function GuardianClient.start(plan, heard)
-  local descriptor, problem = guardian.start(plan)
+-- message. `words`: the command. Calls `heard(word, detail)` for each line of
+-- the guardian, such as "exited 0". Calls `heard "gone"` when the guardian has
+-- ended.
+function GuardianClient.start(words, heard)
+  local descriptor, problem = guardian.start(words)
   if not descriptor then return nil, problem end
   local self = setmetatable({ pipe = uv.new_pipe(false) }, GuardianClient)
   local rest = ""

@@ -268,7 +268,8 @@ end
 function Run:execute(guard)
   self.granted = true
   self:tell_lease(guard)
-  self.guardian:say("run %s", guard:token())
+  self.guardian:say("run %.0f %.0f %s", self.grace * 1e9,
+    (self.request.max_hold or -1) * 1e9, guard:token())
   self:await()
   self:mark "ended after"
   self.timer:close()
@@ -315,11 +316,11 @@ return function(request)
     begun = now,
     marked = now,
   }, Run)
+  uv.os_setenv("ZKLOCK_PATH", request.path)
+  uv.os_setenv("ZKLOCK_HOLDER", self.holder)
   local problem
-  self.guardian, problem = GuardianClient.start({
-    words = request.words, path = request.path, holder = self.holder,
-    grace = self.grace, max_hold = request.max_hold,
-  }, function(word, detail) on[word](self, detail) end)
+  self.guardian, problem = GuardianClient.start(request.words,
+    function(word, detail) on[word](self, detail) end)
   if not self.guardian then
     exit.fail("internal", "cannot start a process: %s", problem)
   end

@@ -1,4 +1,4 @@
-#include "descendants.h"
+#include "processes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 struct process {
   pid_t pid, parent, group;
@@ -102,12 +107,15 @@ static void mark(struct process *all, int n, pid_t ancestor) {
   }
 }
 
-bool descendants_signal(pid_t ancestor, pid_t group, int number) {
+/* `kill` on a group succeeds even if only one process got the signal. So this
+ * also searches for the processes of the group that did not get it. If /proc
+ * hides them, only the result of `kill` shows that all have refused. */
+bool processes_signal(pid_t group, int number, bool outside) {
   int n;
-  bool refused = false;
+  bool refused = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   struct process *all = read_all(&n);
   if (n > 0) qsort(all, (size_t)n, sizeof *all, by_pid);
-  mark(all, n, ancestor);
+  if (outside) mark(all, n, getpid());
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
     if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
@@ -118,4 +126,21 @@ bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   }
   free(all);
   return refused;
+}
+
+bool processes_adopt_orphans(void) {
+#ifdef __linux__
+  return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+#else
+  return false;
+#endif
+}
+
+/* Processes of other users count, too: for them, `kill` fails with EPERM, not
+ * ESRCH. WNOWAIT makes waitid leave an ended child for a later waitpid. */
+bool processes_are_left(pid_t *group) {
+  siginfo_t info;
+  if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;
+  if (*group > 0) return true;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }

@@ -47,9 +47,11 @@ function arguments.read(given)
       exit.fail("usage",
         "put -- before the command: zklock run PATH -- COMMAND")
     end
-    local guess, is_guess = fault:gsub("\nDid", ": did")
-    exit.fail("usage", "%s%s", guess,
-      is_guess > 0 and "" or (": see 'zklock %s--help'"):format(name))
+    local said, has_advice = fault:gsub("\nDid", ": did")
+    if has_advice == 0 and not fault:find "^%-%-" then
+      said = ("%s: see 'zklock %s--help'"):format(said, name)
+    end
+    exit.fail("usage", "%s", said)
   end
   local ours, words = split(given)
   local request = parser:parse(ours)

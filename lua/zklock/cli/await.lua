@@ -41,6 +41,21 @@ function await.seconds(seconds)
   await.call(function(go_on) await.after(seconds, go_on) end)
 end
 
+--- Calls `fn(item)` for each item, each in a task of its own, and waits for all
+-- tasks. Returns the list of their results. `fn` must not raise errors.
+function await.each(items, fn)
+  local results, open = {}, #items
+  return await.call(function(go_on)
+    for i, item in ipairs(items) do
+      assert(coroutine.resume(coroutine.create(function()
+        results[i] = fn(item)
+        open = open - 1
+        if open == 0 then go_on(results) end
+      end)))
+    end
+  end)
+end
+
 --- Returns the time of a monotonic clock, in seconds.
 function await.now() return uv.hrtime() / 1e9 end
 

@@ -4,13 +4,13 @@ local config = require "zklock.cli.config"
 local connect = require "zklock.cli.connect"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
+local judge = require "zklock.cli.verdict"
 local load = require "zklock.cli.load"
 local output = require "zklock.cli.output"
+local secure = require "zklock.secure"
 local servers = require "zklock.cli.servers"
 local show = require "zklock.cli.report"
-local talk = require "zklock.cli.secure_talk"
 local trial = require "zklock.cli.trial"
-local verdict = require "zklock.cli.verdict"
 local visit = require "zklock.cli.visit"
 
 local DEFAULT = "/zklock-check"
@@ -28,6 +28,16 @@ local function access(options)
   if options.tls and options.tls.cert then schemes[#schemes + 1] = "x509" end
   local acl = options.acl or "open"
   return { schemes = schemes, acl = type(acl) == "string" and acl or "list" }
+end
+
+-- Returns the client's certificate; or nil if there is none, or if the files of
+-- the option `tls` cannot be used.
+local function own_certificate(tls)
+  local module = tls and secure.load()
+  if not module then return nil end
+  local ok, names, expires, days = module.check(tls)
+  return ok and names and { names = names, expires = expires, days = days }
+    or nil
 end
 
 -- Durations, as fractions of the session timeout; src/protocol/lease.h explains
@@ -77,16 +87,6 @@ local function look(report, request, hosts, options)
   say(show.lock(report.lock))
 end
 
-local function finish(report, request)
-  local code = verdict(report, request.above)
-  if request.json then
-    output.line(show.json(report, code))
-  else
-    output.line(show.rest(report))
-  end
-  return code
-end
-
 return function(request)
   request.path = request.path or DEFAULT
   visit.begin(request)
@@ -94,16 +94,15 @@ return function(request)
   local hosts, options = config.read(request)
   local report = { access = access(options),
     tls = { used = options.tls ~= nil,
-      certificate = options.tls and talk.own_certificate(options.tls) },
+      certificate = own_certificate(options.tls) },
     sasl = { used = false, supported = core.has_sasl() } }
-  local ok, problem = xpcall(look, exit.explain, report, request, hosts,
+  local ok, failure = xpcall(look, exit.explain, report, request, hosts,
     options)
-  if not ok then
-    if problem.code == exit.codes.usage or problem.code == exit.codes.internal
-    then
-      error(problem, 0)
-    end
-    report.error, report.code = problem.message, problem.code
+  local code = not ok and failure.code
+  if code == exit.codes.usage or code == exit.codes.internal then
+    error(failure, 0)
   end
-  return finish(report, request)
+  judge(report, request.above, not ok and failure)
+  output.line(request.json and show.json(report) or show.rest(report))
+  return report.code
 end

@@ -98,29 +98,15 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "open_to_anyone", "clock_offset", "reconnects", "unowned", "message", "min",
   "median", "max", "schemes", "acl", "used", "supported" }
 
--- Marks a table as a list, so that JSON shows it as an array even if it is
--- empty.
-local function as_list(json, items)
-  return setmetatable(items, { __jsontype = json and "array" })
-end
-
 --- Returns the report as one JSON object on one line, with all times in
 -- seconds.
-function report.json(found, code)
-  local json, object = load "dkjson", {}
-  for key, value in pairs(found) do object[key] = value end
-  object.code, object.error = code, nil
-  for _, items in ipairs { found.problems, found.warnings,
-    found.access.schemes } do as_list(json, items) end
-  local shown = {}
-  for i, server in ipairs(found.servers) do
-    shown[i] = {}
-    for key, value in pairs(server) do shown[i][key] = value end
-    shown[i].at, shown[i].is_mute, shown[i].is_secure = nil, nil, nil
-    if server.shares_data == "unknown" then shown[i].shares_data = nil end
+function report.json(found)
+  local json = load "dkjson"
+  for _, items in ipairs { found.problems, found.warnings, found.servers,
+    found.access.schemes } do
+    setmetatable(items, { __jsontype = "array" }) -- even if it is empty
   end
-  object.servers = as_list(json, shown)
-  return json.encode(object, { keyorder = order })
+  return json.encode(found, { keyorder = order })
 end
 
 return report

@@ -3,7 +3,7 @@
 local await = require "zklock.cli.await"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
-local talk_of = require "zklock.cli.secure_talk"
+local secure = require "zklock.secure"
 local uv = require "luv"
 
 local servers = {}
@@ -28,6 +28,17 @@ function servers.is_new_enough(version)
   return major > 3 or major == 3 and minor >= 5
 end
 
+--- Returns whether the server serves clients, but does not answer `srvr`.
+function servers.is_mute(server)
+  return (server.problem or ""):find "whitelist" ~= nil
+end
+
+--- Returns whether `zklock check` asks the server for the lock's node. Servers
+-- that do not answer, or do not serve clients, are a problem anyway.
+function servers.is_asked(server)
+  return server.version or servers.is_mute(server)
+end
+
 --- Returns whether all servers of known version support containers, directories
 -- that they delete when empty. Returns nil if no version is known. The Stat of
 -- a node does not show this, because servers describe a container as a
@@ -46,7 +57,7 @@ end
 -- escapes it. The result is one line.
 local function shown(text) return plain.text((text:sub(1, 100))) end
 
-local function read_answer(server, text)
+local function read_answer(server, text, is_secure)
   local version = text:match "Zookeeper version: ([%d.]+)"
   if version then
     server.version = version
@@ -54,149 +65,149 @@ local function read_answer(server, text)
     return
   end
   local line = text:match "^%s*([^\r\n]+)"
-  server.is_mute = text:find "whitelist" ~= nil or nil
   if text:find "^[\21\22]\3" then
     server.problem = "speaks TLS on this port: set --tls-ca "
       .. "(doc/operations.md)"
   else
     server.problem = line and "says: " .. shown(line)
       or "has closed the connection without an answer: it may speak "
-      .. (server.is_secure and "no TLS" or "TLS") .. " on this port, or have "
+      .. (is_secure and "no TLS" or "TLS") .. " on this port, or have "
       .. "maxClientCnxns connections from this address"
   end
 end
 
-local function read_certificate(server, talk)
-  if not talk.is_done then return end
-  server.certificate = { names = talk.names, expires = talk.expires,
-    days = talk.days }
+-- Begins TLS on the connection `tcp`. Sends `srvr` when the handshake is done.
+-- Returns a function that decrypts bytes of the server. It returns the text,
+-- which is "" if no text is complete yet; or nil and what is wrong.
+local function speak_tls(tcp, tls, server)
+  local module, problem = secure.load()
+  if not module then return nil, problem end
+  local link, fault = module.link(tls, tls.name or server.host)
+  if not link then return nil, fault end
+  local is_done, has_heard = false, false
+  local function shake_hands()
+    local state, failure = link:handshake()
+    if state == "done" then
+      is_done = true
+      local names, expires, days = link:certificate()
+      server.certificate = { names = names, expires = expires, days = days }
+      link:send "srvr"
+    end
+    local data = link:drain()
+    if data ~= "" then tcp:write(data) end
+    return state and "", failure
+  end
+  shake_hands()
+  return function(chunk)
+    if not has_heard and not chunk:find "^[\21\22]" then
+      return nil, "speaks no TLS on this port"
+    end
+    has_heard = true
+    link:feed(chunk)
+    if not is_done then
+      local text, failure = shake_hands()
+      if not is_done then return text, failure end
+    end
+    local all = ""
+    repeat
+      local text, failure = link:receive()
+      if not text then return nil, failure end
+      all = all .. text
+    until text == ""
+    return all
+  end
 end
 
 -- Asks one address for its state, over TLS if `tls` is given. Sets the fields
--- of `server`, and calls `done()` after the answer, or when PATIENCE has passed
--- without an answer.
-local function ask(server, tls, done)
-  local tcp, text, stop = uv.new_tcp(), "", nil
-  local talk
-  server.is_secure = tls and true or nil
-  local begun = await.now()
-  local function finish(problem)
-    if tcp:is_closing() then return end
-    stop()
-    tcp:close()
-    if talk then read_certificate(server, talk) end
-    if talk then talk:close() end
-    server.problem = problem
-    if not problem then read_answer(server, text) end
-    done()
-  end
-  stop = await.after(PATIENCE, function()
-    finish(not server.reachable and "cannot be reached: no answer"
-      or text == "" and "is silent" or nil)
-  end)
-  local function read(problem, chunk)
-    if chunk and talk then
-      local fault
-      chunk, fault = talk:hear(chunk)
-      if not chunk then return finish(fault) end
-      if chunk == "" and not problem then return end
-    end
-    if chunk then text = text .. chunk end
-    if not server.response_time then
-      server.response_time = await.now() - begun
-    end
-    if problem or not chunk or #text > MOST then finish() end
-  end
-  local ok, refused = tcp:connect(server.address, server.port, function(problem)
-    if tcp:is_closing() then return end
-    if problem then return finish("cannot be reached: " .. problem) end
-    server.reachable, begun = true, await.now()
-    if tls then
-      local fault
-      talk, fault = talk_of.begin(tcp, tls, server.host, "srvr")
-      if not talk then return finish(fault) end
-      tcp:read_start(read)
-      return
-    end
-    tcp:read_start(read)
-    tcp:write "srvr"
-    -- A server of another protocol may answer only after a whole line. Its
-    -- answer shows the user which protocol it speaks.
-    await.after(PATIENCE / 2, function()
-      if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
+-- of `server`.
+local function ask(server, tls)
+  local tcp, text = uv.new_tcp(), ""
+  local begun, stop = await.now(), nil
+  server.problem = await.call(function(done)
+    stop = await.after(PATIENCE, function()
+      done(not server.reachable and "cannot be reached: no answer"
+        or text == "" and "is silent" or nil)
     end)
-  end)
-  if not ok then finish("cannot be reached: " .. tostring(refused)) end
-end
-
-local function resolve(entry, done)
-  uv.getaddrinfo(entry.host, nil, { socktype = "stream" },
-    function(problem, found)
-      local addresses, seen = {}, {}
-      for _, one in ipairs(not problem and found or {}) do
-        if not seen[one.addr] then
-          seen[one.addr] = true
-          addresses[#addresses + 1] = one.addr
-        end
+    local decrypt
+    local function read(problem, chunk)
+      if chunk and decrypt then
+        local fault
+        chunk, fault = decrypt(chunk)
+        if not chunk then return done(fault) end
+        if chunk == "" then return end
       end
-      done(addresses, problem)
-    end)
+      text = text .. (chunk or "")
+      server.response_time = server.response_time or await.now() - begun
+      if problem or not chunk or #text > MOST then done() end
+    end
+    local ok, refused = tcp:connect(server.address, server.port,
+      function(problem)
+        if tcp:is_closing() then return end
+        if problem then return done("cannot be reached: " .. problem) end
+        server.reachable, begun = true, await.now()
+        tcp:read_start(read)
+        if tls then
+          decrypt, problem = speak_tls(tcp, tls, server)
+          return not decrypt and done(problem)
+        end
+        tcp:write "srvr"
+        -- A server of another protocol may answer only after a whole line. Its
+        -- answer shows the user which protocol it speaks.
+        await.after(PATIENCE / 2, function()
+          if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
+        end)
+      end)
+    if not ok then done("cannot be reached: " .. tostring(refused)) end
+  end)
+  stop()
+  tcp:close()
+  if not server.problem then read_answer(server, text, tls ~= nil) end
 end
 
-local function describe(entry, address)
-  return { host = entry.host, port = entry.port, address = address,
-    reachable = false }
-end
-
--- Returns the entries of `hosts` as a list, parsed as a session parses them.
-local function parse(hosts)
-  local _, _, list = core.check_hosts(hosts)
-  return list
+-- Returns the addresses of a host as a list; or nil and a message.
+local function look_up(host)
+  return await.call(function(done)
+    local ok, refused = uv.getaddrinfo(host, nil, { socktype = "stream" },
+      function(problem, found)
+        if problem then return done(nil, problem) end
+        local addresses, seen = {}, {}
+        for _, one in ipairs(found) do
+          if not seen[one.addr] then addresses[#addresses + 1] = one.addr end
+          seen[one.addr] = true
+        end
+        done(addresses)
+      end)
+    if not ok then done(nil, tostring(refused)) end
+  end)
 end
 
 --- Asks all addresses of all hosts at once. Returns a list, with one table for
 -- each address: `{ host=, port=, address=, reachable=, version=, mode=,
--- response_time=, certificate=, problem= }`. Takes at most two seconds, or half
--- a second more if a name server is slow.
+-- response_time=, certificate=, problem= }`.
 function servers.ask(hosts, tls)
-  local list, entries = {}, parse(hosts)
-  return await.call(function(go_on)
-    local open = #entries
-    local stop
-    local function finish()
-      open = open - 1
-      if open > 0 then return end
-      stop()
-      go_on(list)
+  local _, _, entries = core.check_hosts(hosts)
+  local of_hosts = await.each(entries, function(entry)
+    local addresses, problem = look_up(entry.host)
+    local function describe(address)
+      return { host = entry.host, port = entry.port, address = address,
+        reachable = false }
     end
-    -- Ends the call even if a name server takes longer.
-    stop = await.after(PATIENCE + 0.5, function() go_on(list) end)
-    for at, entry in ipairs(entries) do
-      local unknown = describe(entry)
-      unknown.at, unknown.problem = at, "its name cannot be looked up in time"
-      list[#list + 1] = unknown
-      resolve(entry, function(addresses, problem)
-        if #addresses == 0 then
-          unknown.problem = "its name cannot be looked up: "
-            .. tostring(problem)
-          return finish()
-        end
-        open = open + #addresses
-        unknown.problem = nil
-        for i, address in ipairs(addresses) do
-          local server = i == 1 and unknown or describe(entry)
-          server.address, server.at = address, at
-          if i > 1 then list[#list + 1] = server end
-          ask(server, tls, finish)
-        end
-        finish()
-      end)
+    if not addresses then
+      local server = describe()
+      server.problem = "its name cannot be looked up: " .. problem
+      return { server }
     end
-    if open == 0 then
-      stop()
-      go_on(list)
-    end
+    return await.each(addresses, function(address)
+      local server = describe(address)
+      ask(server, tls)
+      return server
+    end)
   end)
+  local list = {}
+  for _, found in ipairs(of_hosts) do
+    for _, server in ipairs(found) do list[#list + 1] = server end
+  end
+  return list
 end
 
 return servers

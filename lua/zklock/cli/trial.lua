@@ -2,6 +2,7 @@
 -- requests this session, and a session without credentials, may make.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
+local is_asked = require "zklock.cli.servers".is_asked
 local talk = require "zklock.cli.talk"
 local visit = require "zklock.cli.visit"
 local zklock = require "zklock"
@@ -80,8 +81,8 @@ local function with_name(tls, host)
 end
 
 -- Returns whether this server has the node of the held lock. Asks in a separate
--- session, which connects to this server only. Returns "unknown" if the session
--- or the request fails.
+-- session, which connects to this server only. Returns nil if the session or
+-- the request fails.
 local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
@@ -90,21 +91,11 @@ local function has_node(server, session, guard, asked)
   local host = server.address:find(":", 1, true) and "[%s]:%d%s" or "%s:%d%s"
   local own = zklock.connect(host:format(server.address, server.port,
     asked.hosts:match "/.*" or ""), theirs)
-  if not own then return "unknown" end
+  if not own then return nil end
   local stat = own:stat(guard.node)
   own:close()
-  if stat == nil or stat == true then return "unknown" end
+  if stat == nil or stat == true then return nil end
   return stat and stat.session == session:id()
-end
-
--- Asks each server whether it has the lock's node. Omits servers that do not
--- answer `srvr` or do not serve clients; verdict.lua reports these servers.
-local function ask_servers(session, guard, asked)
-  for _, server in ipairs(asked.servers) do
-    if server.version or server.is_mute then
-      server.shares_data = has_node(server, session, guard, asked)
-    end
-  end
 end
 
 local function has_credentials(options)
@@ -118,7 +109,11 @@ local function look_around(report, session, guard, asked)
   report.token = guard:token()
   report.clock_offset = clock_ahead(session, path, guard, asked.before,
     await.time_of_day())
-  ask_servers(session, guard, asked)
+  for _, server in ipairs(asked.servers) do
+    if is_asked(server) then
+      server.shares_data = has_node(server, session, guard, asked)
+    end
+  end
   if has_credentials(options) then
     report.open_to_anyone = is_open(hosts, options, path)
   end

@@ -20,15 +20,18 @@ local serving = { leader = true, follower = true, observer = true,
 
 local name_of = servers_of.name_of
 
+local function address_of(server) return server.host .. " " .. server.port end
+
 local function judge_server(server, answers, problem, warning)
   local name = name_of(server)
-  if server.is_mute then
+  if servers_of.is_mute(server) then
     warning("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
     -- A name can have an address at which no server listens, such as ::1 for
     -- localhost. If another address of the name answers, this is only a
     -- warning.
-    (answers[server.at] and warning or problem)("%s %s", name, server.problem)
+    local complain = answers[address_of(server)] and warning or problem
+    complain("%s %s", name, server.problem)
   elseif not servers_of.is_new_enough(server.version) then
     problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
   elseif not serving[server.mode] then
@@ -57,6 +60,7 @@ local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
     local list = lists[server.shares_data]
+      or servers_of.is_asked(server) and lists.unknown
     if list then list[#list + 1] = name_of(server) end
   end
   local names = {}
@@ -77,7 +81,7 @@ end
 local function judge_servers(servers, problem, warning)
   local answers, modes, alone = {}, {}, {}
   for _, server in ipairs(servers) do
-    if server.version then answers[server.at] = server.mode end
+    if server.version then answers[address_of(server)] = server.mode end
   end
   for _, server in ipairs(servers) do
     judge_server(server, answers, problem, warning)
@@ -148,9 +152,10 @@ local function judge_lock(lock, problem, warning)
   end
 end
 
---- Adds `problems` and `warnings` to the report, and returns the exit code.
--- `above`: the token that the lock's token must exceed, or nil.
-return function(report, above)
+--- Adds `problems`, `warnings` and `code`, the exit code, to the report.
+-- `above`: the token that the lock's token must exceed, or nil. `failure`: the
+-- error that has ended the tests, or nil.
+return function(report, above, failure)
   local function into(list)
     return function(message, ...) list[#list + 1] = message:format(...) end
   end
@@ -161,9 +166,9 @@ return function(report, above)
   judge_session(report.session, problem, warning)
   judge_lock(report.lock, problem, warning)
   judge_token((report.lock or {}).token, above, problem)
-  if report.error then problem("%s", report.error) end
-  if report.code then return report.code end
+  if failure then problem("%s", failure.message) end
   local code = report.lock and report.lock.code
-  if code == "auth" or code == "denied" then return exit.codes.refused end
-  return report.problems[1] and WRONG or exit.codes.ok
+  report.code = failure and failure.code
+    or (code == "auth" or code == "denied") and exit.codes.refused
+    or report.problems[1] and WRONG or exit.codes.ok
 end

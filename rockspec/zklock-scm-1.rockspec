@@ -109,7 +109,6 @@ build = {
       ["zklock.once"] = "lua/zklock/once.lua",
       ["zklock.options"] = "lua/zklock/options.lua",
       ["zklock.owner"] = "lua/zklock/owner.lua",
-      ["zklock.pause"] = "lua/zklock/pause.lua",
       ["zklock.plain"] = "lua/zklock/plain.lua",
       ["zklock.protect"] = "lua/zklock/protect.lua",
       ["zklock.questions"] = "lua/zklock/questions.lua",

@@ -1,42 +1,60 @@
---- Attempt: one acquisition of one lock. An attempt is also the cleanup handler
+--- Attempt: one acquisition of one lock. An attempt is the request, with the
+-- user's options; the wait for the grant (wait.lua); and the cleanup handler
 -- (protect.lua) of the call that acquires. If the caller does not get the
--- guard, the attempt releases what it has acquired: `hold_ref`, `guard` and
--- `wait`.
---
--- Its inputs are `terms` and `request`. `terms`: what all acquisitions of a
--- lock object share (locks.terms). `request`: the options of this acquisition
--- (options.read_request).
+-- guard, the attempt releases what it has acquired.
 local core = require "zklock.core"
 local guards = require "zklock.guard"
-local protect = require "zklock.protect"
+local options = require "zklock.options"
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local turns = require "zklock.turns"
 local waits = require "zklock.wait"
 
-local Attempt = protect.class()
+local Attempt = waits.class()
+
+Attempt.refusal = "timeout" -- the code if the lock is not free; or "busy"
+Attempt.gathers = false -- true if the attempt enters a double barrier
+Attempt.asked = nil -- the user's timeout for all parts of a multi
 
 function Attempt:finish()
   if self.fine then return end
-  local wait = self.wait
-  if wait and waits.suspends(wait) then
-    wait:finish()
-  elseif wait then
-    waits.leave(wait)
-  end
+  waits.abandon(self)
   if self.guard then
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- `true`: an event reports when the node is deleted. This event continues the
-  -- line of local turns (turns.lua).
-  if self.hold_ref then self.hold_ref:release(true) end
-  if wait then wait.terms.waiters[wait] = nil end
 end
 
+-- The constructor makes room for the fields that most attempts set, so that Lua
+-- allocates the table once. A refusal or the line of local turns (turns.lua)
+-- sets more fields later.
 function Attempt.new()
-  return setmetatable({ hold_ref = false, guard = false, wait = false,
-    fine = false }, Attempt)
+  return setmetatable({
+    engine = false,
+    terms = false,
+    number = false, -- the number by which events find the attempt
+    adapter = false,
+    endless = false,
+    fine = false,
+    done = false,
+    code = false,
+    hold_ref = false,
+    guard = false,
+    -- The user's options; nil if not given.
+    timeout = nil, data = nil, owner = nil, max_hold = nil,
+  }, Attempt)
+end
+
+--- Reads `given`, the argument of acquire or of a similar method. `terms`: what
+-- all acquisitions of a lock object share (locks.terms). `busy`: "busy" if the
+-- method is try_acquire. Returns the attempt.
+function Attempt:read(terms, given, busy)
+  self.terms, self.engine, self.data = terms, terms.engine, terms.data
+  local limit = terms.lock_options.max_hold
+  if limit then self.max_hold = limit end
+  if not busy then return options.acquire:read_call(given, self) end
+  self.timeout, self.refusal = 0, busy
+  return options.try:read_call(given, self)
 end
 
 local other_side = { read = "write", write = "read" }
@@ -64,7 +82,8 @@ end
 -- listeners may not have been called yet. If the owner does not hold the lock,
 -- returns nil. If the owner holds the write side and asks for the read side,
 -- returns nil and the writer's hold reference.
-local function reenter(attempt, terms, owner, scope)
+local function reenter(self)
+  local terms, owner = self.terms, self.owner
   local kind = terms.kind
   if kind == "permit" then return nil end -- permits have no re-entry
   local top = terms.owners:top(kind, owner)
@@ -76,81 +95,73 @@ local function reenter(attempt, terms, owner, scope)
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", terms.path)
   end
-  attempt.hold_ref = core.hold()
-  local guard = guards.again(top, attempt.hold_ref)
-  attempt.guard = guard
-  terms.owners:push(kind, owner, guard, scope)
-  return true, guard
+  self.hold_ref = core.hold()
+  self.guard = guards.again(top, self.hold_ref)
+  terms.owners:push(kind, owner, self.guard, self.scope)
+  return true, self.guard
 end
 
-local function begin(attempt, terms, request, writer)
-  local engine, lock_options = terms.engine, terms.lock_options.prepared
-  local patient, seconds = request.timeout ~= 0, request.timeout
+-- Begins the acquisition. `writer`: the hold reference from which to downgrade,
+-- or nil.
+local function begin(self, writer)
+  local terms, engine, seconds = self.terms, self.engine, self.timeout
+  local lock_options, patient = terms.lock_options.prepared, seconds ~= 0
   if not patient then seconds = engine:patience() end
   if not seconds then
-    seconds = engine.adapters:limit(request.scope)
-    request.timeout = seconds
+    seconds = engine.adapters:limit(self.scope)
+    self.timeout = seconds
   end
+  self.endless = not seconds
   if writer then
     lock_options = setmetatable({ writer = writer },
       { __index = terms.lock_options })
   end
-  local hold_ref, line, stands = core.hold(), false, false
-  local number, _
-  attempt.hold_ref = hold_ref
-  if terms.lock_options.local_turns > 0 then
-    line = turns.line(terms.owners)
-    stands = patient and line:is_taken()
-  end
-  if stands then
-    number = engine.core:stand(hold_ref, seconds)
+  local line = terms.lock_options.local_turns > 0 and turns.line(terms.owners)
+  local hold_ref = core.hold()
+  self.hold_ref = hold_ref
+  if line and patient and line:is_taken() then
+    self.number = engine.core:stand(hold_ref, seconds)
+    line:join(self)
   else
-    _, number = engine.core:acquire(terms.path, seconds, patient,
-      request.data, request.max_hold, lock_options, hold_ref)
+    local _, number = engine.core:acquire(terms.path, seconds, patient,
+      self.data, self.max_hold, lock_options, hold_ref)
     if line and not line:is_taken() then line:lead(number) end
+    self.number = number
   end
-  local wait = waits.of_acquisition(terms, request, hold_ref, number)
-  if request.scope then wait.scope = request.scope end
-  wait.endless = not seconds
-  attempt.wait = wait
-  if stands then line:join(wait) end
-  terms.waiters[wait] = true
-  if request.taking then request.taking.wait = wait end
-  return wait
 end
 
 -- Calls the trace callback for the beginning of a wait. The callback may call
 -- step(), close the session or wait. Meanwhile an event or the end of the nginx
 -- request can end the wait. So both must find the wait: it is registered for
 -- them before the callback runs.
-local function announce(terms, request, wait, adapter)
-  if adapter then waits.prepare(wait, adapter) end
-  waits.enter(wait)
-  terms.engine.meters:begin(terms, wait.hold_ref, request.timeout)
+local function announce(self, adapter)
+  if adapter then waits.prepare(self, adapter) end
+  waits.enter(self)
+  self.engine.meters:begin(self.terms, self.hold_ref, self.timeout)
 end
 
--- Returns the error of a refused wait, and counts the refusal. Counts it only
--- once: the trace callback may call step(), which may call this function again
--- for the same wait.
-local function refuse(terms, request, wait)
-  local _, message, code = reasons.of_wait(terms.path, request, wait)
-  if not wait.counted then
-    wait.counted = true
-    terms.engine.meters:refuse(terms, wait.hold_ref, code)
+-- Returns the error of a refused attempt, and counts the refusal. Counts it
+-- only once: the trace callback may call step(), which may call this function
+-- again for the same attempt.
+local function refuse(self)
+  local _, message, code = reasons.of_wait(self)
+  if not self.counted then
+    self.counted = true
+    self.engine.meters:refuse(self.terms, self.hold_ref, code)
   end
   return nil, message, code
 end
 
--- Returns the outcome of a wait that is over: a guard, or nil, message, code.
-local function finish(attempt, terms, request, wait)
-  terms.waiters[wait] = nil
-  if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
-  if wait.code then return refuse(terms, request, wait) end
-  wait.taken = true
-  local guard = guards.new(wait, terms.owners)
-  attempt.guard = guard
-  terms.owners:push(terms.kind, request.owner, guard, wait.scope)
-  terms.engine.meters:grant(terms, wait.hold_ref)
+-- Returns the outcome of an attempt whose wait is over: a guard, or nil,
+-- message, code.
+local function conclude(self)
+  local terms = self.terms
+  if self.engine.state.is.closed then self.code = self.code or "closed" end
+  if self.code then return refuse(self) end
+  local guard = guards.new(self, terms.owners)
+  self.guard = guard
+  terms.owners:push(terms.kind, self.owner, guard, self.scope)
+  self.engine.meters:grant(terms, self.hold_ref)
   return guard
 end
 
@@ -165,70 +176,53 @@ local function answer(terms, done, guard, message, code)
   return guard, message, code
 end
 
---- Acquires a lock. Suspends the caller until the wait is over. Returns a
+--- Acquires the lock. Suspends the caller until the wait is over. Returns a
 -- guard, or nil, message, code. If the call is interrupted, Attempt:finish
 -- cleans up.
-function Attempt.acquire(attempt, terms, request)
-  local engine = terms.engine
+function Attempt:acquire()
+  local engine = self.engine
   engine:check_open()
-  local adapters = engine.adapters
-  local adapter, scope = adapters:for_waiting()
-  if request.owner == nil then request.owner = adapters:owner(adapter) end
-  if scope then request.scope = scope end
-  local done, guard, message, code =
-    reenter(attempt, terms, request.owner, request.scope)
-  if done then return answer(terms, done, guard, message, code) end
-  local wait = begin(attempt, terms, request, guard)
-  if engine.meters.trace then announce(terms, request, wait, adapter) end
-  waits.suspend_within(wait, adapter)
-  return finish(attempt, terms, request, wait)
+  local adapter, scope = engine.adapters:for_waiting()
+  if self.owner == nil then self.owner = engine.adapters:owner(adapter) end
+  if scope then self.scope = scope end
+  local done, guard, message, code = reenter(self)
+  if done then return answer(self.terms, done, guard, message, code) end
+  begin(self, guard)
+  if engine.meters.trace then announce(self, adapter) end
+  waits.suspend_within(self, adapter)
+  return conclude(self)
 end
 
--- Calls the user's callback with the outcome of the wait. If a debug hook has
--- interrupted an earlier call of this function, the guard may already exist.
--- This call then passes that guard.
-local function deliver(attempt, terms, request, item)
-  local wait, events = attempt.wait, terms.engine.events
-  if attempt.guard then
-    events:call(item, attempt.guard)
-  elseif item.fn then
-    events:call(item, finish(attempt, terms, request, wait))
+--- Begins the acquisition without suspending the caller. Returns the attempt,
+-- or false if the result is known without a wait. Later calls `callback` with
+-- the outcome. If `scope` is an nginx request that has ended, does not call it.
+function Attempt:begin(callback)
+  local engine, done, guard, message, code = self.engine, nil, nil, nil, nil
+  if self.owner == nil then
+    self.owner = {}
+  else
+    done, guard, message, code = reenter(self)
   end
-end
-
--- Begins the wait of an attempt whose caller is not suspended; `callback` gets
--- the outcome. Events can end the wait once waits.listen has registered it.
--- This happens before the trace callback, in case a debug hook interrupts that
--- callback.
-local function begin_alone(attempt, terms, request, callback, writer)
-  local wait = begin(attempt, terms, request, writer)
+  if done then
+    engine.events:later(function()
+      callback(answer(self.terms, done, guard, message, code))
+    end, self.scope)
+    return false
+  end
+  begin(self, guard)
   local item = { fn = callback, scope = false }
-  waits.listen(wait, request.scope, function()
-    deliver(attempt, terms, request, item)
+  -- Events can end the wait from here on. The trace callback comes later, in
+  -- case a debug hook interrupts it. If a hook interrupts the function below,
+  -- the guard may already exist when it is called again.
+  waits.listen(self, self.scope, function()
+    if self.guard then
+      engine.events:call(item, self.guard)
+    elseif item.fn then
+      engine.events:call(item, conclude(self))
+    end
   end)
-  if terms.engine.meters.trace then announce(terms, request, wait) end
-  return wait
-end
-
---- Begins an acquisition without suspending the caller. Returns its wait, or
--- false if the result is known without a wait. Later calls `callback` with the
--- outcome. If `request.scope` is an nginx request that has ended, does not call
--- it.
-function Attempt.begin(terms, request, callback)
-  local attempt = Attempt.new()
-  if request.owner == nil then
-    request.owner = {}
-    return begin_alone(attempt, terms, request, callback)
-  end
-  local done, guard, message, code =
-    reenter(attempt, terms, request.owner, request.scope)
-  if not done then
-    return begin_alone(attempt, terms, request, callback, guard)
-  end
-  terms.engine.events:later(function()
-    callback(answer(terms, done, guard, message, code))
-  end, request.scope)
-  return false
+  if engine.meters.trace then announce(self) end
+  return self
 end
 
 return Attempt

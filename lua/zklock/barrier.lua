@@ -19,7 +19,6 @@ function barriers.new(engine, path)
     path = path,
     _engine = engine,
     _owners = Owners.of(engine, path, "barrier"),
-    _waits = setmetatable({}, { __mode = "k" }), -- waits of this object
   }, Barrier)
 end
 
@@ -56,7 +55,7 @@ end
 local function begin(self, scope, timeout)
   local wait = node_waits.prepare(open_engine(self), scope, "gone", self.path,
     timeout)
-  self._waits[wait] = true
+  wait.of = self
   return wait
 end
 
@@ -86,8 +85,7 @@ end
 
 --- Ends every wait that was begun through this object, with "cancelled".
 function Barrier:cancel()
-  open_engine(self)
-  waits.cancel_all(self._waits)
+  waits.cancel_of(open_engine(self), self)
 end
 
 check.methods(Barrier, [[

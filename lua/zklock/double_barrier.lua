@@ -22,22 +22,20 @@ function double_barriers.new(engine, path, n, given)
   return setmetatable({
     path = path,
     _terms = locks.terms(engine, path, "double barrier", "member", given, n),
-    _leaving = setmetatable({}, { __mode = "k" }), -- waits of leave
   }, DoubleBarrier)
 end
 
 -- Entering.
 
-local function read_enter(self, how)
-  local request = options.read_request(self._terms, how)
-  request.gathers = true
-  return request
+local function read_enter(self, attempt, how)
+  attempt.gathers = true
+  return attempt:read(self._terms, how)
 end
 
 --- Waits until all members have entered; returns a guard, or `nil, message,
 -- code`.
 DoubleBarrier.enter = protect.method(Attempt, function(attempt, self, how)
-  return Attempt.acquire(attempt, self._terms, read_enter(self, how))
+  return read_enter(self, attempt, how):acquire()
 end)
 
 --- Begins to enter, and returns a ticket at once; step() calls `callback(guard,
@@ -45,7 +43,7 @@ end)
 function DoubleBarrier:enter_async(how, callback)
   how, callback = check.function_last(how, callback,
     "enter_async([options,] fn)")
-  return locks.begin(self._terms, read_enter(self, how), callback)
+  return locks.begin(read_enter(self, Attempt.new(), how), callback)
 end
 
 -- Leaving.
@@ -83,7 +81,7 @@ local function begin(self, scope, guard, timeout)
   local seconds, patient = node_waits.limit(engine, timeout, scope)
   local wait = node_waits.new(engine, seconds, engine.core.depart,
     guards.hold_ref(guard), seconds, patient, core.awaiting())
-  self._leaving[wait] = true
+  wait.of = self._terms
   return wait
 end
 
@@ -135,7 +133,6 @@ end
 -- leave() is no longer a member.
 function DoubleBarrier:cancel()
   locks.cancel(self._terms)
-  waits.cancel_all(self._leaving)
 end
 
 check.methods(DoubleBarrier, [[

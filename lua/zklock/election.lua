@@ -37,15 +37,11 @@ local function note(self, guard, ...)
   return guard, ...
 end
 
-local function read_campaign(self, how)
-  return options.read_request(self._terms, how)
-end
-
 --- Waits until the calling task leads; returns a guard, or `nil, message,
 -- code`. `how`: the same options as for acquire.
 Election.campaign = protect.method(Attempt, function(attempt, self, how)
-  local request = read_campaign(self, how)
-  return note(self, Attempt.acquire(attempt, self._terms, request))
+  attempt:read(self._terms, how, options.campaign)
+  return note(self, attempt:acquire())
 end)
 
 --- Begins a campaign, and returns a ticket at once; step() calls
@@ -53,9 +49,8 @@ end)
 function Election:campaign_async(how, callback)
   how, callback = check.function_last(how, callback,
     "campaign_async([options,] fn)")
-  return locks.begin(self._terms, read_campaign(self, how), function(...)
-    callback(note(self, ...))
-  end)
+  local attempt = Attempt.new():read(self._terms, how, options.campaign)
+  return locks.begin(attempt, function(...) callback(note(self, ...)) end)
 end
 
 --- Ends every campaign that was begun through this object, with "cancelled".
@@ -81,9 +76,8 @@ Election.run = protect.method(Running, function(running, self, how, fn)
   self._runs[running], engine.runs[running] = true, true
   running.stopping = engine.adapters:is_leaving()
   return running:go(fn, function(attempt)
-    local request = read_campaign(self, of_campaign)
-    request.taking = running -- so that stop() can cancel the wait
-    return note(self, Attempt.acquire(attempt, self._terms, request))
+    attempt:read(self._terms, of_campaign, options.campaign)
+    return note(self, attempt:acquire())
   end)
 end)
 

@@ -40,7 +40,7 @@ local function run_due(self)
   local due = self.due
   local item = due[1]
   while item do
-    if item.among then
+    if item.number then -- a wait
       waits.finish(item)
     else
       item[1](self, item[2], item[3], item[4])
@@ -99,9 +99,11 @@ end
 -- The work of events.
 
 local function end_openings(self, code)
-  for _, opening in pairs(self.engine.waits.openings) do
-    opening.code = code
-    waits.finish(opening)
+  for _, wait in ipairs(waits.list(self.engine.waits)) do
+    if wait.opening then
+      wait.code = code
+      waits.finish(wait)
+    end
   end
 end
 
@@ -205,7 +207,7 @@ end
 -- are its error, and the node still exists.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
-  local wait = engine.waits.removals[number]
+  local wait = waits.find(engine, number)
   if not wait then return end
   wait.code, wait.reason = code, reason
   return wait
@@ -365,21 +367,17 @@ local function finish_holds(engine)
   engine.meters:tell()
 end
 
-local function end_all(self, among)
-  for _, wait in pairs(among) do
-    wait.code = "closed"
-    table.insert(self.due, wait)
-  end
-end
-
 --- Ends all waits and calls the listeners of "closed", after the session was
 -- closed.  Calling it again does nothing.
 function Events:tell_closed()
   self:tell_losses() -- losses before the close come first
   finish_holds(self.engine)
-  for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
-  end_all(self, self.engine.waits.removals)
-  end_all(self, self.engine.waits.pauses)
+  for _, wait in ipairs(waits.list(self.engine.waits)) do
+    if not wait.opening then
+      wait.code = "closed"
+      table.insert(self.due, wait)
+    end
+  end
   run_due(self)
   self.farewell = self.farewell or listeners_of(self, "closed")
   tell(self, "closed", self.farewell)

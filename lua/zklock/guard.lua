@@ -36,13 +36,16 @@ end
 -- Functions for the library, not for users.
 local guards = {}
 
+-- The stack of a guard that Owners:push has not added to its owner's stack yet.
+local NO_STACK = {}
+
 -- Makes a guard. A session may have thousands of guards, so a guard and its
 -- hold have few fields.
 local function new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
     _hold_ref = hold_ref,
-    _stack = false, -- the owner's stack of guards; false after the release
+    _stack = NO_STACK, -- the owner's stack; false after the release
   }, Guard)
 end
 
@@ -127,7 +130,7 @@ end
 -- deleted.
 local function expect_removal(self)
   local engine = self._hold.owners.engine
-  local wait = waits.new(engine, engine.waits.removals, self._hold_ref:number())
+  local wait = waits.new(engine, self._hold_ref:number())
   waits.enter(wait)
   return wait
 end

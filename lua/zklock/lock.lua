@@ -50,8 +50,6 @@ locks.usages = [[
   lock:cancel()
 ]]
 
-local function new_waiters() return setmetatable({}, { __mode = "k" }) end
-
 --- Returns the terms of a lock: what all its acquisitions have in common.
 -- `family`: "mutex", "rwlock", "semaphore", "election" or "double barrier".
 -- `kind`: the mode of its contenders, such as "read" or "write".
@@ -67,7 +65,6 @@ function locks.terms(engine, path, family, kind, given, permits)
     data = lock_options.data or engine.data,
     owners = Owners.of(engine, path, signature_of(family, lock_options),
       insides[lock_options.kind] or insides[family]),
-    waiters = new_waiters(), -- waits begun through this lock object
   }
 end
 
@@ -79,14 +76,12 @@ function locks.new(engine, path, ...)
   }, Lock)
 end
 
---- Returns a copy of a lock's terms, for a multi. The copy has a separate set
--- of waiters, so that the multi cancels only its own waits. Returns nil if
--- `lock` is not a lock.
+--- Returns a copy of a lock's terms, for a multi, so that the multi cancels
+-- only its own waits. Returns nil if `lock` is not a lock.
 function locks.copy_terms(lock)
   if getmetatable(lock) ~= Lock then return nil end
   local terms = {}
   for key, value in pairs(lock._terms) do terms[key] = value end
-  terms.waiters = new_waiters()
   return terms
 end
 
@@ -134,20 +129,18 @@ function locks.add_methods(class, closing_class, acquire)
 end
 
 locks.add_methods(Lock, Attempt, function(attempt, self, how, busy)
-  local request = options.read_request(self._terms, how, busy)
-  return Attempt.acquire(attempt, self._terms, request)
+  return attempt:read(self._terms, how, busy):acquire()
 end)
 
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins an acquisition, and returns a ticket at once. `callback` gets the
--- outcome.
-function locks.begin(terms, request, callback)
-  terms.engine:check_open()
-  local scope = terms.engine.adapters:scope()
-  if scope then request.scope = scope end
+--- Begins the acquisition `attempt`, and returns a ticket at once. `callback`
+-- gets the outcome.
+function locks.begin(attempt, callback)
+  attempt.engine:check_open()
+  attempt.scope = attempt.engine.adapters:scope() or false
   local ticket = new_ticket(false)
-  ticket._it = Attempt.begin(terms, request, callback)
+  ticket._it = attempt:begin(callback)
   return ticket
 end
 
@@ -156,8 +149,7 @@ end
 function Lock:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
-  local terms = self._terms
-  return locks.begin(terms, options.read_request(terms, how), callback)
+  return locks.begin(Attempt.new():read(self._terms, how), callback)
 end
 
 -- Maps a layout and a family to the set of modes that the lock's nodes can
@@ -202,7 +194,7 @@ end
 --- Cancels all acquisitions in progress that were begun with these terms.
 function locks.cancel(terms)
   terms.engine:check_open()
-  waits.cancel_all(terms.waiters)
+  waits.cancel_of(terms.engine, terms)
 end
 
 --- Ends every wait that was begun through this lock object, with "cancelled".

@@ -41,8 +41,8 @@ end
 -- Ends the multi because one part is lost: releases the other parts.
 local function lose(self)
   give_all(self)
-  local wait = self._taking and self._taking.wait
-  if wait then waits.cancel(wait) end -- no more parts are needed
+  local attempt = self._taking and self._taking.attempt
+  if attempt then waits.cancel(attempt) end -- no more parts are needed
 end
 
 -- Calls `fn(self, …)` at the first `event` ("on_lost" or "on_revoke") of these
@@ -234,8 +234,8 @@ local function new(engine, list)
 end
 
 -- A taking: one acquisition of a multi in progress. It has the multi's `guard`,
--- the `attempt` to acquire the current part, and the `wait` for this part. A
--- taking is also the cleanup handler (protect.lua) of a call that waits.
+-- and the `attempt` to acquire the current part. A taking is also the cleanup
+-- handler (protect.lua) of a call that waits.
 local Taking = protect.class()
 
 -- Releases the acquired parts if the call's task is killed or an error is
@@ -271,7 +271,7 @@ end
 -- already granted.
 local function cancel(taking)
   taking.cancelled = true
-  if taking.wait then waits.cancel(taking.wait) end
+  if taking.attempt then waits.cancel(taking.attempt) end
 end
 
 -- Called when all parts are granted: adds the guard to its owner's guards.
@@ -305,7 +305,6 @@ end
 -- the result of the whole acquisition.
 local function note(self, taking, part, message, code)
   local guard, _ = taking.guard, nil
-  taking.wait = false
   if part then
     table.insert(guard._parts, part)
     listen(guard, { part }, "on_lost", lose)
@@ -325,24 +324,23 @@ local function note(self, taking, part, message, code)
   end
 end
 
--- Returns the request (options.lua) for one part. Its timeout is the time until
--- the deadline of the whole acquisition.
-local function request_of(taking, part)
+-- Returns a new attempt to acquire one part. Its timeout is the time until the
+-- deadline of the whole acquisition.
+local function attempt_of(taking, part)
   taking.given.timeout = taking.deadline
     and math.max(taking.deadline - core.now(), 1e-6) or taking.asked
-  local request = options.read_request(part, taking.given, taking.busy)
-  request.taking, request.asked = taking, taking.asked
-  request.scope = taking.scope
-  return request
+  local attempt = Attempt.new():read(part, taking.given, taking.busy)
+  attempt.asked, attempt.scope = taking.asked, taking.scope
+  taking.attempt = attempt
+  return attempt
 end
 
 locks.add_methods(Multi, Taking, function(taking, self, how, busy)
   local top = begin(taking, self, how, busy)
   if top and find_loss(top) then return refuse(top) end
   for _, part in ipairs(self._parts) do
-    taking.attempt = Attempt.new()
     local done, guard, message, code = note(self, taking,
-      Attempt.acquire(taking.attempt, part, request_of(taking, part)))
+      attempt_of(taking, part):acquire())
     if done then return guard, message, code end
   end
 end)
@@ -352,8 +350,7 @@ local new_ticket = ticket_of(cancel)
 -- Acquires the part with this index, and then, in the part's callback, the next
 -- part. `callback` gets the result of the whole acquisition.
 local function ask(self, taking, index, callback)
-  local part = self._parts[index]
-  Attempt.begin(part, request_of(taking, part), function(...)
+  attempt_of(taking, self._parts[index]):begin(function(...)
     local done, guard, message, code = note(self, taking, ...)
     if not done then return ask(self, taking, index + 1, callback) end
     callback(guard, message, code)

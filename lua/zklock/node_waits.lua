@@ -17,7 +17,7 @@ local node_waits = {}
 -- the wait.
 function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
-  local wait = waits.for_answer(engine, number)
+  local wait = waits.new(engine, number)
   wait.hold_ref = hold_ref -- its release ends the wait
   wait.endless = not seconds
   return wait

@@ -10,10 +10,10 @@ local errors = require "zklock.errors"
 local guards = require "zklock.guard"
 local locks = require "zklock.lock"
 local options = require "zklock.options"
-local pauses = require "zklock.pause"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local under = require "zklock.under"
+local waits = require "zklock.wait"
 
 local once = {}
 
@@ -33,7 +33,7 @@ local function ask(session, guard, method, ...)
     if answer ~= nil or code ~= "disconnected" or not guard:is_held() then
       return answer, message, code
     end
-    pauses.take(pauses.new(session._engine, AGAIN))
+    waits.take(waits.pause(session._engine, AGAIN))
   end
 end
 
@@ -110,14 +110,13 @@ once.method = protect.method(Attempt, function(attempt, self, path, given, fn)
   local read = options.once:read(given)
   local period = read.per or math.huge
   local terms = locks.terms(engine, path, "mutex", "mutex")
-  local request = options.read_request(terms,
-    { timeout = read.timeout, data = read.data })
-  local guard, message, code = Attempt.acquire(attempt, terms, request)
+  attempt:read(terms, { timeout = read.timeout, data = read.data })
+  local guard, message, code = attempt:acquire()
   if not guard then return nil, message, code end
   local is_due, age, why = once.is_due(self, guard, period)
   if is_due and not guard:is_held() then return under.refuse(guard) end
   if is_due then
-    return conclude(self, guard, request.data,
+    return conclude(self, guard, attempt.data,
       under.call(attempt, guard, fn))
   end
   guard:release()

@@ -186,29 +186,4 @@ function options.read_release(given)
   return of_release:read(given, of_this_release).wait
 end
 
--- Request: the inputs of one acquisition. Fields that few requests set have
--- their defaults in this class. So most requests have at most four fields of
--- their own; a fifth would double the table's size. A request can also have
--- `max_hold`, and `asked`, the user's timeout for all parts of a multi.
-local Request = {
-  refusal = "timeout",
-  taking = false, -- the acquisition of a multi with this part
-  scope = false,
-  gathers = false, -- true if the request enters a double barrier
-}
-Request.__index = Request
-
---- Checks `given`, the argument of acquire or of a similar method, and returns
--- a request. `terms`: what all acquisitions of the lock share (locks.terms).
--- `busy`: "busy" if the call is try_acquire.
-function options.read_request(terms, given, busy)
-  local request = setmetatable({ timeout = nil, data = terms.data,
-    owner = nil }, Request)
-  local limit = terms.lock_options.max_hold
-  if limit then request.max_hold = limit end
-  if not busy then return of_acquire:read_call(given, request) end
-  request.timeout, request.refusal = 0, busy
-  return of_try:read_call(given, request)
-end
-
 return options

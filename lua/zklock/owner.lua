@@ -105,20 +105,16 @@ function Owners:push(kind, owner, guard, scope)
 end
 
 --- Removes a released guard from its owner's stack. Does nothing if it was
--- already removed. Returns the stack if the guard was not the innermost one;
--- otherwise nil.
+-- already removed.
 function Owners.forget(guard)
-  local scope, stack = rawget(guard, "_scope"), guard._stack
+  local scope, stack = rawget(guard, "_scope"), guard._stack or NOTHING
   if scope then scope:remove(scope.guards, guard) end
-  if not stack then return nil end
-  local n = #stack
-  for i = n, 1, -1 do
+  for i = #stack, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
-      guard._stack = false -- the stack would keep later guards alive
-      return i < n and stack or nil
     end
   end
+  guard._stack = false -- the stack would keep later guards alive
 end
 
 return Owners

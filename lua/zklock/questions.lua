@@ -27,7 +27,8 @@ local questions = {
 -- has no `code`. If the connection has failed, it has a `code`. After `seconds`
 -- without either, it is not done.
 function questions.await_opening(engine, seconds)
-  local opening = waits.new(engine, engine.waits.openings)
+  local opening = waits.new(engine)
+  opening.opening = true
   waits.limit(opening, seconds)
   local state = engine.state
   opening.code, opening.done = state.code, state.is.name ~= "opening"
@@ -51,7 +52,7 @@ local function send(engine, ...)
     opening.code = "closed"
     return opening
   end
-  local wait = waits.for_answer(engine, engine.core:ask(...))
+  local wait = waits.new(engine, engine.core:ask(...))
   waits.suspend(wait, adapter, scope)
   return wait
 end
@@ -128,7 +129,7 @@ function questions.begin(engine, scope, callback, body, path, mode)
       return callback(one, two, three)
     end
     local number = engine.core:ask(one, two, three)
-    local wait = waits.for_answer(engine, number)
+    local wait = waits.new(engine, number)
     asked = { co = co, wait = waits.listen(wait, scope, go_on) }
   end
 

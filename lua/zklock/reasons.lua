@@ -54,32 +54,20 @@ local function so_far(reason) return reason and ": " .. reason or "" end
 -- without the lock.
 local of_wait = {}
 
--- Returns the error of a wait with a timeout of 0. Such a wait asks the servers
--- only once.
-local function of_look(path, request, wait)
-  local ahead = wait.ahead or 0
-  if request.gathers then
-    return refusal("timeout", "not all members of %s have come%s", path,
-      describe_missing(ahead))
-  end
-  return refusal("timeout", "%s is taken%s", path, describe_queue(ahead, wait))
-end
-
-function of_wait.timeout(path, request, wait)
-  local ahead, timeout = wait.ahead or 0, request.asked or request.timeout
-  if timeout == 0 and not wait.reason then
-    return of_look(path, request, wait)
+function of_wait.timeout(path, wait)
+  local ahead, timeout = wait.ahead or 0, wait.asked or wait.timeout
+  local about = wait.gathers and describe_missing(ahead)
+    or describe_queue(ahead, wait)
+  if timeout == 0 and not wait.reason then -- the servers were asked only once
+    return refusal("timeout", wait.gathers
+      and "not all members of %s have come%s" or "%s is taken%s", path, about)
   end
   return refusal("timeout", "timed out after %s waiting for %s%s%s",
-    errors.seconds(timeout or 0), path,
-    request.gathers and describe_missing(ahead)
-      or describe_queue(ahead, wait), so_far(wait.reason))
+    errors.seconds(timeout or 0), path, about, so_far(wait.reason))
 end
 
-function of_wait.busy(path, request, wait)
-  if request.refusal ~= "busy" then
-    return of_wait.timeout(path, request, wait)
-  end
+function of_wait.busy(path, wait)
+  if wait.refusal ~= "busy" then return of_wait.timeout(path, wait) end
   return refusal("busy", "%s is taken%s", path, describe_queue(0, wait))
 end
 
@@ -95,26 +83,26 @@ function of_wait.lost(path)
   return refusal("lost", "the hold of %s was lost", path)
 end
 
-function of_wait.disconnected(path, request, wait)
-  local timeout = request.asked or request.timeout
+function of_wait.disconnected(path, wait)
+  local timeout = wait.asked or wait.timeout
   local within = timeout and timeout > 0
     and " within " .. errors.seconds(timeout) or ""
   return refusal("disconnected", "no server of %s answered%s, waiting for %s%s",
     wait.engine.hosts, within, path, last_error(wait.engine))
 end
 
-function of_wait.auth(path, _, wait)
+function of_wait.auth(path, wait)
   return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
     wait.reason or "the credentials are not accepted",
     given_schemes(wait.engine, "auth", wait.reason))
 end
 
-function of_wait.denied(path, _, wait)
+function of_wait.denied(path, wait)
   return refusal("denied", "ZooKeeper refused a node under %s: %s", path,
     wait.reason or "an ACL forbids it")
 end
 
-function of_wait.invalid(path, _, wait)
+function of_wait.invalid(path, wait)
   return refusal("invalid", "ZooKeeper cannot make a lock at %s: %s", path,
     wait.reason or "it gave no reason")
 end
@@ -128,7 +116,7 @@ local kinds = {
   ["kazoo-read"] = "a readers-writer lock in kazoo's layout",
 }
 
-function of_wait.conflict(path, _, wait)
+function of_wait.conflict(path, wait)
   local owner = "session " .. wait.blocker_session
   if wait.blocker then
     owner = ("%s, %s"):format(quote(wait.blocker, wait.blocker_cut), owner)
@@ -137,9 +125,10 @@ function of_wait.conflict(path, _, wait)
     .. "kinds do not exclude each other", path, kinds[wait.reason], owner)
 end
 
---- Returns the error of a wait that ended without the lock at `path`.
-function reasons.of_wait(path, request, wait)
-  return of_wait[wait.code](path, request, wait)
+--- Returns the error of an attempt (attempt.lua) that has ended without the
+-- lock.
+function reasons.of_wait(attempt)
+  return of_wait[attempt.code](attempt.terms.path, attempt)
 end
 
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
@@ -152,7 +141,7 @@ function reasons.of_node_wait(engine, code, reason, what, timeout)
     return refusal("timeout", "timed out after %s waiting for %s%s",
       errors.seconds(timeout or 0), what, so_far(reason))
   elseif code == "cancelled" or code == "closed" or code == "disconnected" then
-    return of_wait[code](what, { timeout = timeout }, { engine = engine })
+    return of_wait[code](what, { engine = engine, timeout = timeout })
   end
   return refusal(code, "ZooKeeper refused a request of the wait for %s: %s%s",
     what, reason or code, given_schemes(engine, code, reason))

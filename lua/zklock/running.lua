@@ -7,7 +7,6 @@
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
-local pauses = require "zklock.pause"
 local plain = require "zklock.plain"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
@@ -21,7 +20,6 @@ Running.given = false -- the user's options
 Running.stopping = false -- true after stop()
 -- The current operation:
 Running.attempt = false
-Running.wait = false
 Running.pause = false
 
 function Running:finish()
@@ -32,8 +30,8 @@ end
 
 function Running:stop()
   self.stopping = true
-  if self.wait then waits.cancel(self.wait) end
-  if self.pause then pauses.finish(self.pause) end
+  if self.attempt then waits.cancel(self.attempt) end
+  if self.pause then waits.finish(self.pause) end
 end
 
 -- Calls fn. Returns true. If fn raises an error, returns false, the error, and
@@ -70,7 +68,6 @@ local function lead(self, fn, campaign)
   end
   self.attempt = Attempt.new()
   local guard, message, code = campaign(self.attempt)
-  self.wait = false
   if not guard then return nil, message, code end
   local ok, problem, interrupted = true, nil, false
   if not self.stopping and guard:is_held() then
@@ -94,8 +91,8 @@ local function rest(self, failures)
   local given = self.given
   local seconds = math.min(given.backoff * 2 ^ (failures - 1),
     math.max(given.backoff, given.max_backoff))
-  self.pause = pauses.new(self.terms.engine, seconds * (1 + jitter()) / 2)
-  if not self.stopping then pauses.take(self.pause) end
+  self.pause = waits.pause(self.terms.engine, seconds * (1 + jitter()) / 2)
+  if not self.stopping then waits.take(self.pause) end
   self.pause = false
 end
 

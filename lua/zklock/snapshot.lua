@@ -4,6 +4,7 @@
 -- A snapshot has only tables, strings and numbers. So another process can
 -- receive it, and show it together with its own sessions (zklock.ngx.status).
 local guards = require "zklock.guard"
+local waits = require "zklock.wait"
 
 local snapshots = {}
 
@@ -11,12 +12,10 @@ local snapshots = {}
 -- `terms`.
 local function read_waits(engine)
   local found = {}
-  for _, place in ipairs(engine.waits.answers) do
-    for _, wait in pairs(place) do
-      if wait.terms and not wait.done then
-        found[#found + 1] = { path = wait.terms.path, mode = wait.terms.mode,
-          seconds = wait.hold_ref:waited(), id = wait.number }
-      end
+  for _, wait in ipairs(waits.list(engine.waits)) do
+    if wait.terms and not wait.done then
+      found[#found + 1] = { path = wait.terms.path, mode = wait.terms.mode,
+        seconds = wait.hold_ref:waited(), id = wait.number }
     end
   end
   return found
@@ -56,9 +55,9 @@ end
 function snapshots.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)
-  local waits = is_closed and {} or read_waits(engine)
+  local waiting = is_closed and {} or read_waits(engine)
   count(engine.meters, holds, "holding", "oldest_hold")
-  count(engine.meters, waits, "waiting", "oldest_wait")
+  count(engine.meters, waiting, "waiting", "oldest_wait")
   return {
     hosts = engine.hosts,
     state = is_closed and "closed" or engine.core:state(),
@@ -68,7 +67,7 @@ function snapshots.read(engine)
     counters = last and last.stats or engine.core:stats(),
     locks = engine.meters.list,
     holds = holds,
-    waits = waits,
+    waits = waiting,
   }
 end
 

@@ -65,10 +65,10 @@ end
 -- Sends the acquisition of `wait` to the C core, unless an interrupted call has
 -- sent it before.
 local function send(wait)
-  local request, terms = wait.request, wait.terms
+  local terms = wait.terms
   if wait.hold_ref:root() then return end
-  wait.engine.core:acquire(terms.path, nil, true, request.data,
-    request.max_hold, terms.lock_options.prepared, wait.hold_ref)
+  wait.engine.core:acquire(terms.path, nil, true, wait.data, wait.max_hold,
+    terms.lock_options.prepared, wait.hold_ref)
 end
 
 --- Sends the acquisition of `wait` to the C core, and removes the wait from the
@@ -100,7 +100,7 @@ end
 -- options max_hold or lose_on_suspend. These end a hold earlier than its
 -- release or the loss of the node.
 local function is_plain(wait)
-  return not wait.request.max_hold
+  return not wait.max_hold
     and not wait.terms.lock_options.lose_on_suspend
 end
 

@@ -196,7 +196,7 @@ if support.is_54 then
     await_watches(path, 1)
     assert.is_true(scheduler:kill(task))
     support.until_state(session, nil, { watches = 0 })
-    assert.is_nil(waits.any(session._engine.waits.answers))
+    assert.is_nil(waits.any(session._engine.waits))
     await_watches(path, 0)
   end)
 end

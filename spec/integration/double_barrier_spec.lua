@@ -84,7 +84,7 @@ describe("A double barrier", function()
       kinds.wait_for_nodes(path, 0)
       support.step_until(session, function()
         return support.count_watches(path) == 0
-          and not waits.any(session._engine.waits.answers)
+          and not waits.any(session._engine.waits)
       end)
       local other, guard = enter(connect(), path, 2), nil
       task = scheduler:spawn(function()

@@ -57,7 +57,7 @@ local function check_idle(session)
   support.step_until(session, function()
     local stats = session:stats()
     return stats.holding == 0 and stats.waiting == 0
-      and not waits.exist(session._engine.waits)
+      and not waits.any(session._engine.waits)
       and not next(session._engine.events.due)
   end, 5, "a session as good as new")
   for _, served in pairs(session._engine.adapters.served) do
@@ -83,7 +83,7 @@ describe("A hook that raises", function()
         local ok, problem = strike("loop/poll", n, call)
         assert.is_false(ok, name)
         assert.equal(STRIKE, problem)
-        assert(not waits.exist(session._engine.waits), name)
+        assert(not waits.any(session._engine.waits), name)
       end
     end
   end

@@ -278,8 +278,8 @@ local function check_usable(session)
   local guard = assert(session:mutex(env.path .. "/after"):acquire(10))
   guard:release { wait = true }
   -- (One may be granted only now what the collector has released.)
-  local answers = session._engine.waits.answers
-  step_until(function() return waits.any(answers) == nil end, session)
+  local tables = session._engine.waits
+  step_until(function() return waits.any(tables) == nil end, session)
 end
 
 local function check(session)
@@ -288,7 +288,7 @@ local function check(session)
     check_usable(session)
   else
     session:close()
-    assert(waits.any(session._engine.waits.answers) == nil, "a wait is left")
+    assert(waits.any(session._engine.waits) == nil, "a wait is left")
   end
 end
 

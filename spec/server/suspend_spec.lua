@@ -49,14 +49,14 @@ local CONNECT = [[
     local session = assert(zklock.connect(hosts, { session_timeout = 1200 }))
     -- What turns the session, and asks the servers nothing.
     local function sleep()
-      local pauses = require "zklock.pause"
+      local waits = require "zklock.wait"
       local stats
       repeat
         session:step()
         stats = session:stats()
       until stats.in_flight == 0 and (stats.holding or 0) + stats.waiting > 0
       say "ready"
-      pauses.take(pauses.new(session._engine, 1e6))
+      waits.take(waits.pause(session._engine, 1e6))
     end
     %s
   end)
@@ -110,12 +110,12 @@ local cases = {
     say "again"
   ]], "again", waits = true }, -- before it leads again
   ["ends a pause before its task is suspended: it is over"] = { [[
-    local pauses = require "zklock.pause"
-    local pause = pauses.new(session._engine, 200)
+    local waits = require "zklock.wait"
+    local pause = waits.pause(session._engine, 200)
     local begun = zklock.now()
     say "ready"
     while zklock.now() < begun + 220 do end
-    pauses.take(pause)
+    waits.take(pause)
     say "over"
   ]], "over" },
   ["outlasts connect_timeout: a connection is given up"] = { TELL .. [[

@@ -69,7 +69,7 @@ local function turn(weak, tasks)
   if engine.state.is.left then return false end
   local requests = engine.core:requests(may_leave())
   return not may_leave() or requests > 0 or tasks.running > 0
-    or waits.exist(engine.waits)
+    or waits.any(engine.waits) ~= nil
 end
 
 -- Opens the Unix socket on which the core announces events, and returns it.

@@ -8,11 +8,10 @@
 --   watching  waits until the leader's node is deleted; without a leader, until
 --             the number of contenders changes, or the path is created
 --
--- A *turn* is one question or one wait, with the work that its result causes.
--- `self.turn` is the current turn, or false when the observer has ended. If a
--- debug hook raises an error, the result of a turn can be delivered again. So
--- the last act of each turn is to set `self.turn` to the next turn.
-local protect = require "zklock.protect"
+-- `self.turn` is an object that stands for the current question, call or wait;
+-- false when the observer has ended. If a debug hook raises an error, or fn
+-- waits, a result can be delivered again. By then it belongs to an earlier turn
+-- and is ignored.
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
 local ticket_of = require "zklock.ticket"
@@ -24,105 +23,78 @@ local waits = require "zklock.wait"
 -- answer of a server.
 local ANY = -1
 
-local asked, watched
+-- Ends the observer: calls fn with the error, as its last call.
+local function fail(self, code, reason)
+  local _, message, word = reasons.of_question({ engine = self.engine,
+    code = code, reason = reason }, "who leads", self.path)
+  self.turn = false
+  self.engine.events:call({ fn = self.fn, scope = self.scope }, nil, message,
+    word)
+end
 
-local function ask(self)
-  local turn = { item = false, call = false, telling = false }
-  self.wait = false -- a query cannot be cancelled
-  surveys.begin_leader(self.engine, self.scope, self.path, self.modes,
-    function(...) asked(self, turn, ...) end)
+local ask
+
+-- Waits for the next possible change of the leader. `node`: the name of the
+-- leader's node; the wait ends when it is deleted. Without a leader, it ends
+-- when the number of contenders differs from `count`. If the path does not
+-- exist, `count` is false, and the wait ends when the path is created.
+local function watch(self, node, count)
+  local turn, engine, what, at = {}, self.engine, "there", self.path
+  if engine.state.is.closed then return fail(self, "closed") end
+  if node then
+    what, at = "gone", at .. "/" .. node
+  elseif count then
+    what = "crowd"
+  end
+  local wait = node_waits.prepare(engine, self.scope, what, at, nil,
+    count or nil)
+  self.wait = waits.listen(wait, self.scope, function()
+    if self.turn ~= turn then return end
+    if wait.code then return fail(self, wait.code, wait.reason) end
+    ask(self)
+  end)
   self.turn = turn
 end
 
--- Ends the observer: calls fn with the error, as its last call.
-local function fail(self, turn, code, reason)
-  local _, message, word = reasons.of_question({ engine = self.engine,
-    code = code, reason = reason }, "who leads", self.path)
-  turn.last = turn.last or { fn = self.fn, scope = self.scope }
-  self.engine.events:call(turn.last, nil, message, word)
-  self.turn = false
+-- Calls fn with the leader, and then watches for the next change.
+local function tell(self, leader, node, count)
+  local turn, callbacks = {}, self.engine.callbacks
+  self.turn = turn
+  local ok, problem = pcall(callbacks.call, callbacks,
+    { fn = self.fn, scope = self.scope }, leader or nil)
+  if self.turn == turn then watch(self, node, count) end
+  if not ok then error(problem, 0) end
 end
 
--- Returns a new wait for the next possible change of the leader. With a leader,
--- waits until its node is deleted. Without one, waits until the number of
--- contenders changes. Without the path, waits until the path is created.
-local function node_wait_of(self, turn)
-  local engine, scope, path = self.engine, self.scope, self.path
-  if turn.node then
-    return node_waits.prepare(engine, scope, "gone", path .. "/" .. turn.node)
-  elseif turn.count then
-    return node_waits.prepare(engine, scope, "crowd", path, nil, turn.count)
-  end
-  return node_waits.prepare(engine, scope, "there", path)
-end
-
-local function watch(self, turn)
-  if self.turn ~= turn then return end
-  if self.engine.state.is.closed then return fail(self, turn, "closed") end
-  local watching = {}
-  self.wait = waits.listen(node_wait_of(self, turn), self.scope, function(wait)
-    watched(self, watching, wait)
-  end)
-  self.turn = watching
-end
-
-function watched(self, turn, wait)
-  if self.turn ~= turn then return end
-  if not wait.code then return ask(self) end
-  fail(self, turn, wait.code, wait.reason)
-end
-
--- The cleanup handler (protect.lua) of a call of fn. While fn waits, another
--- step() can deliver the same turn again, but fn must not be called twice. So
--- `turn.telling` is true until fn has ended; then the handler sets it to false.
-local Telling = protect.class()
-
-function Telling:finish() self.turn.telling = false end
-
-local function call(self, turn)
-  turn.telling = true
-  self.engine.callbacks:call(turn.call, turn.leader or nil)
-end
-
--- Returns the mark of a leader, which identifies it. The mark is the token, or
--- the node's name if the session may not read the token.
-local function mark_of(leader, node)
-  return leader and (leader.token or node)
-end
-
-local function tell(self, turn)
-  if turn.telling then return end
-  self.mark = mark_of(turn.leader, turn.node)
-  protect.call(true, setmetatable({ turn = turn }, Telling), call, self, turn)
-  watch(self, turn)
-end
-
--- Stores the servers' answer in the turn. If the leader has changed, also
--- prepares the call of fn: `turn.item` runs tell(), which calls fn.
-local function see(self, turn, contenders, count)
-  local leader, node = surveys.leader_of(contenders, self.modes)
-  turn.leader, turn.node = leader, leader and node
-  turn.count = not leader and count
-  if mark_of(leader, node) == self.mark then return end
-  turn.call = { fn = self.fn, scope = self.scope }
-  turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
-end
-
--- Continues the turn with the servers' answer. If the leader has changed, calls
--- fn; then watches for the next change. If `contenders` is nil, `count` is the
--- code of an error.
-function asked(self, turn, contenders, count, reason)
-  if self.turn ~= turn then return end
+-- Continues with the servers' answer. If the leader has changed, calls fn; then
+-- watches for the next change. If `contenders` is nil, `count` is the code of
+-- an error.
+local function on_answer(self, turn, contenders, count, reason)
   if not contenders and count == "disconnected" then
-    turn.count = ANY
-    return watch(self, turn)
+    return watch(self, nil, ANY)
   elseif not contenders then
-    return fail(self, turn, count, reason)
+    return fail(self, count, reason)
   end
-  if not turn.item then see(self, turn, contenders, count) end
-  if not turn.item then return watch(self, turn) end
-  if turn.item.fn then return self.engine.events:call(turn.item) end
-  tell(self, turn) -- repeats an interrupted report
+  local leader, node = surveys.leader_of(contenders, self.modes)
+  -- If the session may not read the token, the node's name identifies the
+  -- leader.
+  local mark = leader and (leader.token or node)
+  if mark == self.mark then return watch(self, node, count) end
+  self.engine.events:call { scope = self.scope, fn = function()
+    if self.turn ~= turn then return end
+    self.mark = mark
+    tell(self, leader, node, count)
+  end }
+end
+
+function ask(self)
+  local turn = {}
+  self.wait = false -- a query cannot be cancelled
+  surveys.begin_leader(self.engine, self.scope, self.path, self.modes,
+    function(...)
+      if self.turn == turn then on_answer(self, turn, ...) end
+    end)
+  self.turn = turn
 end
 
 -- Makes a ticket. Its cancel() ends the observer, so fn is not called again.
@@ -143,7 +115,7 @@ return {
       modes = modes,
       fn = fn,
       scope = engine.adapters:scope(),
-      mark = nil, -- identifies the last reported leader (mark_of)
+      mark = nil, -- identifies the last reported leader
       turn = false,
       wait = false, -- the current wait for a change
     }

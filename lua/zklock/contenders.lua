@@ -8,7 +8,6 @@
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 local quote = require "zklock.quote"
-local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local surveys = require "zklock.survey"
 
@@ -16,8 +15,6 @@ local ask, expect, ask_now = questions.send, questions.expect, questions.ask_now
 local UNFAIR = surveys.UNFAIR
 
 local contenders = {}
-
-local MIB = 1024 * 1024
 
 local HIDDEN = { missing = true, hidden = true }
 local GONE = { missing = true, undone = true }
@@ -111,10 +108,9 @@ local TRIES = 5
 -- which is at least 16 KiB. No lock of zklock comes near this limit.
 local LARGEST = 12 * 1024
 
--- A wave is a group of nodes whose data zklock reads together. Its data have
--- about WAVE bytes in total. For this sum, a node with less than LEAST bytes
--- counts as LEAST.
-local WAVE, LEAST = 4 * MIB, MIB / 4
+-- How many nodes zklock reads and marks together, so that their data need at
+-- most some 3 MB.
+local WAVE = 256
 
 local NO_MARK = { code = "invalid",
   reason = "its path and data leave no room for a mark" }
@@ -150,7 +146,8 @@ local function mark_rows(path, rows, result)
   for i, row in ipairs(rows) do
     gets[i] = { "get", path .. "/" .. row.node, nil, row.size or 0 }
   end
-  local found = ask(gets, questions.LARGEST, 4 * WAVE)
+  local most = LARGEST + #core.revoke_mark -- the node can be marked already
+  local found = ask(gets, most, WAVE * most)
   for i, row in ipairs(rows) do
     local set = mark(result, row, gets[i][2], found[i])
     if set then
@@ -174,19 +171,6 @@ local function mark_rows(path, rows, result)
   return again
 end
 
--- Returns the wave that begins with row `i`, as a list of rows. Also returns
--- the index of the first row after the wave.
-local function take_wave(rows, i)
-  local wave, bytes = {}, 0
-  while rows[i] do
-    bytes = bytes + math.max(rows[i].size or 0, LEAST)
-    if #wave > 0 and bytes > WAVE then break end
-    wave[#wave + 1] = rows[i]
-    i = i + 1
-  end
-  return wave, i
-end
-
 local function mark_all(path, rows, chroot)
   local result = { marked = 0, refused = false, beside = nil,
     room = LARGEST - #chroot }
@@ -196,10 +180,9 @@ local function mark_all(path, rows, chroot)
       result.beside = beside
     end
   end
-  local i = 1
-  while rows[i] do
-    local wave
-    wave, i = take_wave(rows, i)
+  for first = 1, #rows, WAVE do
+    local wave = { (table.unpack or unpack)(rows, first,
+      math.min(first + WAVE - 1, #rows)) }
     for _ = 1, TRIES do
       wave = mark_rows(path, wave, result)
       if #wave == 0 then break end
@@ -209,29 +192,20 @@ local function mark_all(path, rows, chroot)
   return result
 end
 
--- Returns the error of a revoke that could not ask all holders. `holders`: the
--- number of holders.
-local function of_revocation(engine, path, result, holders)
-  local refused = result.refused
-  return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "
-    .. "it, but not %s: %s", result.marked, holders, engine.chroot, path,
-    result.marked == 1 and "was" or "were", quote(refused.node),
-    refused.reason)
-end
-
 --- Asks each holder of a path to release; returns how many holders it asked.
 function contenders.revoke(engine, path)
-  local holders, message, word = surveys.holders(engine, path)
-  if not holders then return nil, message, word end
+  local holders, message, code = surveys.holders(engine, path)
+  if not holders then return nil, message, code end
   if #holders == 0 then return 0 end
-  local result, code, reason = questions.run(engine, mark_all, path, holders,
-    engine.chroot)
-  if not result then
-    return reasons.of_request({ engine = engine, code = code,
-      reason = reason }, path)
-  end
-  if not result.refused then return result.marked end
-  return of_revocation(engine, path, result, #holders)
+  local result
+  result, message, code = questions.order(engine, "the request to release",
+    mark_all, path, holders, engine.chroot)
+  if not result then return nil, message, code end
+  local refused, marked = result.refused, result.marked
+  if not refused then return marked end
+  return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "
+    .. "it, but not %s: %s", marked, #holders, engine.chroot, path,
+    marked == 1 and "was" or "were", quote(refused.node), refused.reason)
 end
 
 return contenders

@@ -20,27 +20,15 @@ local check = require "zklock.check"
 local State = {}
 State.__index = State
 
--- The states that may follow each state. zklock can skip a state if too many
--- events came at once.
-local legal = {
-  opening = check.set "failed connected suspended expired closed",
-  failed = check.set "failed connected suspended expired closed",
-  connected = check.set "connected suspended expired closed",
-  suspended = check.set "connected suspended expired closed",
-  expired = check.set "failed connected suspended expired closed",
-  closed = check.set "closed ended left",
-  ended = check.set "ended left",
-  left = check.set "left",
-}
-
--- Properties of each state: `{ name =, closed =, left = }`.
+-- Properties of each state: `{ name =, closed =, left =, order = }`. `order`:
+-- the position of the states after close.
 local facts = {}
-for name in pairs(legal) do
-  facts[name] = {
-    name = name,
-    closed = name == "closed" or name == "ended" or name == "left",
-    left = name == "left",
-  }
+for name in pairs(check.set "opening failed connected suspended expired") do
+  facts[name] = { name = name, closed = false, left = false, order = 0 }
+end
+for order, name in ipairs { "closed", "ended", "left" } do
+  facts[name] = { name = name, closed = true, left = name == "left",
+    order = order }
 end
 
 function State.new()
@@ -55,7 +43,8 @@ end
 --- Returns whether the state may change to `name`. If not, the event that
 -- announces this change is outdated.
 function State:may_enter(name)
-  return legal[self.is.name][name] or false
+  return facts[name].order >= self.is.order
+    and not (name == "failed" and self:is_same_session())
 end
 
 --- Changes the state if the change is allowed. Only this function writes the

@@ -46,10 +46,6 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- The maximum number of errors that are kept until step() raises them. Further
--- errors are only counted.
-local MOST = 100
-
 --- Calls `item.fn(...)`. Returns true; or false, the error with a traceback,
 -- and whether the error is an interrupt.
 Callbacks.try = call
@@ -62,7 +58,6 @@ function Callbacks.new(log, want_step)
     log = log or false,
     want_step = want_step,
     problems = {}, -- the callbacks' errors, if there is no log
-    beyond = 0, -- number of further errors, not kept
     spawn = false, -- a function that starts a task, or false
   }, Callbacks)
 end
@@ -85,11 +80,7 @@ local function run(self, item, ...)
   if self.log then
     self:report("error", "an error in a callback: " .. plain.problem(problem))
   else
-    if #self.problems < MOST then
-      table.insert(self.problems, { problem })
-    else
-      self.beyond = self.beyond + 1
-    end
+    table.insert(self.problems, { problem })
     self.want_step()
   end
 end
@@ -102,21 +93,12 @@ function Callbacks:call(item, ...)
   if spawn then spawn(run, self, item, ...) else run(self, item, ...) end
 end
 
-function Callbacks:has_problems()
-  return self.problems[1] ~= nil or self.beyond > 0
-end
+function Callbacks:has_problems() return self.problems[1] ~= nil end
 
 --- Removes the next kept error. Returns it as `{ problem }`, or nil; also
 -- returns whether there are more errors.
 function Callbacks:take_problem()
-  local problem = table.remove(self.problems, 1)
-  if not problem and self.beyond > 0 then
-    problem = { ("%d more errors in callbacks were dropped, because step() was "
-      .. "not called in time: set option 'log' to get each"):format(
-        self.beyond) }
-    self.beyond = 0
-  end
-  return problem, self:has_problems()
+  return table.remove(self.problems, 1), self:has_problems()
 end
 
 return Callbacks

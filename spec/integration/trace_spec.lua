@@ -221,21 +221,6 @@ describe("on_trace", function()
     assert.same({ "closed" }, outcome)
     assert.same({ "wait -", "refuse closed" }, told)
   end)
-
-  it("leaves a hundred problems to step(), and the number of the rest",
-    function()
-      session:on_trace(function(event) error("no " .. event.what, 0) end)
-      local lock = session:mutex(path)
-      for _ = 1, 50 do assert(lock:acquire(30)):release() end
-      session:on_trace(nil)
-      for i = 1, 101 do
-        local ok, problem = pcall(session.step, session)
-        assert.is_false(ok)
-        assert.matches(i <= 100 and "^no %a+"
-          or "^50 more errors in callbacks", tostring(problem))
-      end
-      session:step()
-    end)
 end)
 
 if not support.is_54 then return end -- no other Lua can kill a coroutine

@@ -116,7 +116,7 @@ local function begin(self, writer)
     lock_options = setmetatable({ writer = writer },
       { __index = terms.lock_options })
   end
-  local line = terms.lock_options.local_turns > 0 and turns.line(terms.owners)
+  local line = terms.lock_options.local_turns > 0 and turns.line(terms)
   local hold_ref = core.hold()
   self.hold_ref = hold_ref
   if line and patient and line:is_taken() then
@@ -158,7 +158,7 @@ local function conclude(self)
   local terms = self.terms
   if self.engine.state.is.closed then self.code = self.code or "closed" end
   if self.code then return refuse(self) end
-  local guard = guards.new(self, terms.owners)
+  local guard = guards.new(self)
   self.guard = guard
   terms.owners:push(terms.kind, self.owner, guard, self.scope)
   self.engine.meters:grant(terms, self.hold_ref)

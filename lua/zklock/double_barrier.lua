@@ -144,7 +144,7 @@ check.methods(DoubleBarrier, [[
 ]])
 
 function DoubleBarrier:__tostring()
-  return errors.describe("zklock %s %s", self._terms.owners:signature(),
+  return errors.describe("zklock %s %s", self._terms.owners.signature,
     self.path)
 end
 

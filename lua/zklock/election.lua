@@ -14,8 +14,6 @@ local surveys = require "zklock.survey"
 local Election = {}
 Election.__index = Election
 
-local weak = { __mode = "k" }
-
 -- Functions for the library, not for users.
 local elections = {}
 
@@ -24,24 +22,13 @@ function elections.new(engine, path, given)
     path = path,
     _session = engine.session,
     _terms = locks.terms(engine, path, "election", "mutex", given),
-    -- Weak tables, so that Lua can collect the guard or run of a killed task.
-    _guards = setmetatable({}, weak), -- guards of campaigns of this object
-    _runs = setmetatable({}, weak), -- the run() call in progress, as a key
   }, Election)
-end
-
--- Stores the guard of a campaign, so that resign() can find it. Returns its
--- arguments without `self`.
-local function note(self, guard, ...)
-  if guard then self._guards[guard] = true end
-  return guard, ...
 end
 
 --- Waits until the calling task leads; returns a guard, or `nil, message,
 -- code`. `how`: the same options as for acquire.
 Election.campaign = protect.method(Attempt, function(attempt, self, how)
-  attempt:read(self._terms, how, options.campaign)
-  return note(self, attempt:acquire())
+  return attempt:read(self._terms, how, options.campaign):acquire()
 end)
 
 --- Begins a campaign, and returns a ticket at once; step() calls
@@ -50,12 +37,19 @@ function Election:campaign_async(how, callback)
   how, callback = check.function_last(how, callback,
     "campaign_async([options,] fn)")
   local attempt = Attempt.new():read(self._terms, how, options.campaign)
-  return locks.begin(attempt, function(...) callback(note(self, ...)) end)
+  return locks.begin(attempt, callback)
 end
 
 --- Ends every campaign that was begun through this object, with "cancelled".
 function Election:cancel()
   locks.cancel(self._terms)
+end
+
+-- Returns the run() call of this object that is in progress, or nil.
+local function find_run(self)
+  for running in pairs(self._terms.engine.runs) do
+    if running.terms == self._terms then return running end
+  end
 end
 
 --- Campaigns, calls fn(guard) while the task leads, then releases the
@@ -67,17 +61,16 @@ Election.run = protect.method(Running, function(running, self, how, fn)
   local of_campaign = how and { data = how.data, max_hold = how.max_hold }
   local engine = self._terms.engine
   engine:check_open()
-  if next(self._runs) then
+  if find_run(self) then
     errors.misuse("run is under way for %s already: it calls one function at "
       .. "a time", self.path)
   end
   engine.adapters:for_waiting() -- raises an error if no loop can wait
-  running.terms, running.runs, running.given = self._terms, self._runs, given
-  self._runs[running], engine.runs[running] = true, true
+  running.terms, running.given = self._terms, given
+  engine.runs[running] = true
   running.stopping = engine.adapters:is_leaving()
   return running:go(fn, function(attempt)
-    attempt:read(self._terms, of_campaign, options.campaign)
-    return note(self, attempt:acquire())
+    return attempt:read(self._terms, of_campaign, options.campaign):acquire()
   end)
 end)
 
@@ -86,31 +79,14 @@ end)
 -- fn.
 function Election:stop()
   self._terms.engine:check_process()
-  local running = next(self._runs)
+  local running = find_run(self)
   if running then running:stop() end
 end
 
 --- Returns whether stop() was called and run() has not returned yet.
 function Election:is_stopping()
-  local running = next(self._runs)
+  local running = find_run(self)
   return running ~= nil and running.stopping
-end
-
--- Returns the guard of the current leadership. Without one, returns a guard
--- that is lost but not released yet, or nil.
-local function find(self)
-  local lost
-  for guard in pairs(self._guards) do
-    local state = guard:state()
-    if guards.is_over(guard) or state == "released" then
-      self._guards[guard] = nil
-    elseif state == "lost" then
-      lost = guard
-    else
-      return guard
-    end
-  end
-  return lost
 end
 
 --- Releases the leadership that a task holds through this object. Returns true;
@@ -119,7 +95,7 @@ end
 function Election:resign(how)
   self._terms.engine:check_process()
   options.read_release(how)
-  local guard = find(self)
+  local guard = guards.find(self._terms)
   if not guard then return false end
   return guard:release(how)
 end
@@ -155,7 +131,7 @@ check.methods(Election, [[
 ]])
 
 function Election:__tostring()
-  return errors.describe("zklock %s %s", self._terms.owners:signature(),
+  return errors.describe("zklock %s %s", self._terms.owners.signature,
     self.path)
 end
 

@@ -119,7 +119,7 @@ end
 -- hold.
 local function tell_loss(self, guard, listeners)
   local callbacks, hold = self.engine.callbacks, guard._hold
-  local path, reason = hold.owners.path, guard._hold_ref:reason()
+  local path, reason = hold.terms.path, guard._hold_ref:reason()
   local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
   self.untold[hold] = nil

@@ -22,7 +22,7 @@ local Guard = {}
 
 -- Fields of a guard that are computed when they are read.
 local known = {
-  path = function(self) return self._hold.owners.path end,
+  path = function(self) return self._hold.terms.path end,
   node = function(self) return self._hold_ref:node() end,
 }
 
@@ -55,20 +55,19 @@ local NO_LISTENERS = {}
 local Hold = { adapter = false } -- the adapter whose loop calls the callbacks
 Hold.__index = Hold
 
---- Makes the first guard of the hold that a wait was granted, and adds the
--- guard to the table in which events find it. `owners`: the owners of the
--- hold's path.
-function guards.new(wait, owners)
+--- Makes the first guard of the hold that an attempt was granted, and adds the
+-- guard to the table in which events find it.
+function guards.new(attempt)
   local guard = new(setmetatable({
-    owners = owners, -- the owners know the path and the engine
+    terms = attempt.terms,
     -- Callbacks for the loss, each with its guard.  False: the loss was
     -- reported to all callbacks and the log, or soon will be.
     listeners = NO_LISTENERS,
     -- Callbacks for another client's request to release the lock. False: a
     -- client has already asked.
     revocation = NO_LISTENERS,
-  }, Hold), wait.hold_ref)
-  owners.engine.holds[wait.number] = guard
+  }, Hold), attempt.hold_ref)
+  attempt.engine.holds[attempt.number] = guard
   return guard
 end
 
@@ -83,7 +82,7 @@ function guards.hold_ref(guard) return guard._hold_ref end
 --- Returns whether `guard` is a guard of a lock at the path of `owners`
 -- (owner.lua), in the same session.
 function guards.is_of(guard, owners)
-  return getmetatable(guard) == Guard and guard._hold.owners == owners
+  return getmetatable(guard) == Guard and guard._hold.terms.owners == owners
 end
 
 local function by_number(one, other)
@@ -103,9 +102,20 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Returns whether the guard was released, even if its hold was already lost. A
--- loss alone does not count.
-function guards.is_over(guard) return not guard._stack end
+--- Returns a guard that was acquired with these terms and is not released. It
+-- is lost only if all such guards are lost. Returns nil if there is none.
+function guards.find(terms)
+  local otherwise
+  for _, guard in ipairs(guards.list(terms.engine)) do
+    local state = guard._hold.terms == terms and guard._stack and guard:state()
+    if state == "lost" then
+      otherwise = guard
+    elseif state and state ~= "released" then
+      return guard
+    end
+  end
+  return otherwise
+end
 
 --- Returns why the hold is lost, or nil. If the lease has expired by the clock,
 -- this call makes the hold lost for good. Without this call, a late heartbeat
@@ -116,7 +126,7 @@ function guards.find_loss(self) return self._hold_ref:find_loss() end
 -- message, "lost"`; otherwise returns false.
 function guards.refuse(self)
   if not self._hold_ref:find_loss() then return false end
-  self._hold.owners.engine.events:lose(self)
+  self._hold.terms.engine.events:lose(self)
   return true, lost(self)
 end
 
@@ -129,7 +139,7 @@ end
 -- Begins and returns a wait, which ends when a server confirms that the node is
 -- deleted.
 local function expect_removal(self)
-  local engine = self._hold.owners.engine
+  local engine = self._hold.terms.engine
   local wait = waits.new(engine, self._hold_ref:number())
   waits.enter(wait)
   return wait
@@ -152,7 +162,7 @@ local function forget_listeners(self)
   if hold.listeners == hold.revocation then return end -- there are none
   local unheard = drop(hold.listeners, self)
   local silent = drop(hold.revocation, self) and unheard
-  if silent and hold.adapter then hold.owners.engine.adapters:unlisten(hold) end
+  if silent and hold.adapter then hold.terms.engine.adapters:unlisten(hold) end
 end
 
 -- Removes a guard that was released in time from the table of holds. `last`:
@@ -160,7 +170,7 @@ end
 -- oldest other guard of the hold takes its place.
 local function leave(self, last)
   local hold = self._hold
-  local engine, number = hold.owners.engine, self._hold_ref:number()
+  local engine, number = hold.terms.engine, self._hold_ref:number()
   if engine.holds[number] == self then
     local oldest
     for i = last and 0 or #self._stack, 1, -1 do
@@ -179,8 +189,8 @@ end
 -- in tell_end. If a debug hook interrupts this call, the next call repeats it.
 function guards.give_back(self, confirm)
   if not self._stack then return answer(self) end
-  local hold_ref, owners = self._hold_ref, self._hold.owners
-  local line = owners.line
+  local hold_ref, terms = self._hold_ref, self._hold.terms
+  local line = terms.owners.line
   local kept, last, passed
   -- Releasing a hold whose lease has expired returns the loss, even if no event
   -- has reported it yet.
@@ -192,7 +202,7 @@ function guards.give_back(self, confirm)
   if kept then leave(self, last) end
   if line and last then line:released(hold_ref, passed) end
   Owners.forget(self)
-  if confirm and last and kept and not owners.engine.state.is.closed then
+  if confirm and last and kept and not terms.engine.state.is.closed then
     return expect_removal(self)
   end
   return answer(self)
@@ -202,7 +212,7 @@ end
 -- its listeners. Listeners may wait, so they run outside of the release, when
 -- nothing is left that needs protection.
 function guards.tell_end(self)
-  local engine = self._hold.owners.engine
+  local engine = self._hold.terms.engine
   if engine.meters.untold[1] then engine.meters:tell() end
   if self._hold_ref:state() == "lost" and not engine.state.is.closed then
     engine.events:lose(self)
@@ -219,8 +229,12 @@ function guards.await_removal(self, wait)
     waits.suspend(wait, adapter, scope)
     wait.code = wait.code or not wait.done and "closed" -- session ends soon
   end
-  if wait.code then return reasons.of_removal(wait, self.path) end
-  return true
+  if not wait.code then return true end
+  if wait.code == "closed" then
+    return reasons.of_order(wait, "the release of", self.path)
+  end
+  return errors.refusal(wait.code, "ZooKeeper refused to release %s: %s",
+    self.path, wait.reason)
 end
 
 --- Releases the lock. Returns `true` as soon as the release is guaranteed. With
@@ -253,34 +267,27 @@ end
 --- Asks a server whether the session still holds the lock.  Returns `true`
 -- if it does; otherwise `nil, message, code`.
 function Guard:verify()
-  local engine = self._hold.owners.engine
+  local engine = self._hold.terms.engine
   if engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
-  local state, code, reason = self:state(), nil, nil
+  local state, asked = self:state(), nil
   if state == "released" then
     return errors.refusal("lost", "the hold of %s was released", self.path)
   elseif not self._stack then
     return lost(self)
   elseif state ~= "lost" then
-    local seen
-    seen, code, reason = questions.read(engine, self._hold_ref:node())
+    local seen, code, reason = questions.read(engine, self._hold_ref:node())
     -- If the node is missing, or another hold's, the hold is lost from now on.
     if seen then self._hold_ref:compare(seen.token) end
     if seen and engine.state.is.closed then code = "closed" end
+    asked = { engine = engine, code = code, reason = reason }
   end
-  local done, _, message, word = guards.refuse(self)
-  if done then return nil, message, word end
-  if code == "disconnected" then
-    return errors.refusal("disconnected", "no server could be asked about the "
-      .. "hold of %s%s", self.path, reasons.last_error(engine))
-  elseif code == "closed" then
-    return errors.refusal("closed", "the session of the hold of %s was closed",
-      self.path)
-  elseif code then
-    return reasons.of_question({ engine = engine, code = code,
-      reason = reason }, "whether we hold", self.path)
+  local done, _, message, code = guards.refuse(self)
+  if done then return nil, message, code end
+  if asked.code then
+    return reasons.of_question(asked, "whether we hold", self.path)
   elseif not self:is_held() then
     return lost(self)
   end
@@ -313,7 +320,7 @@ end
 -- step(). `which`: the field of the hold, "listeners" or "revocation".
 local function listen(self, which, fn)
   local hold = self._hold
-  local adapters = hold.owners.engine.adapters
+  local adapters = hold.terms.engine.adapters
   if hold[which] == NO_LISTENERS then hold[which] = {} end
   table.insert(hold[which], { guard = self, fn = fn, scope = adapters:scope() })
   adapters:listen(hold)
@@ -345,7 +352,7 @@ function Guard:on_revoke(fn)
     listen(self, "revocation", fn)
     self._hold_ref:watch()
   else
-    hold.owners.engine.events:later(function() fn(self) end)
+    hold.terms.engine.events:later(function() fn(self) end)
   end
   return self
 end

@@ -205,7 +205,7 @@ end
 check.methods(Lock, locks.usages)
 
 function Lock:__tostring()
-  return errors.describe("zklock %s %s", self._terms.owners:signature(),
+  return errors.describe("zklock %s %s", self._terms.owners.signature,
     self.path)
 end
 

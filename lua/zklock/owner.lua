@@ -21,19 +21,6 @@ local NOTHING = {}
 -- their stacks of guards.
 local by_owner = { __mode = "k" }
 
--- Maps each signature, a text that describes the locks at a path, to a table.
--- All paths with the same signature share this table.
-local shapes = setmetatable({}, { __mode = "v" })
-
-local function shape_of(signature, insides)
-  local shape = shapes[signature]
-  if not shape then
-    shape = { signature = signature, insides = insides }
-    shapes[signature] = shape
-  end
-  return shape
-end
-
 local function refuse_inside(path, name, signature)
   misuse("%s/%s is inside the %s %s, which this session uses, too: no lock can "
     .. "be there", path, name, signature, path)
@@ -45,8 +32,8 @@ end
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]
-  if outer and outer.shape.insides[name] then
-    refuse_inside(parent, name, outer.shape.signature)
+  if outer and outer.insides[name] then
+    refuse_inside(parent, name, outer.signature)
   end
   for inside in pairs(insides) do
     if engine.owners[path .. "/" .. inside] then
@@ -63,18 +50,15 @@ function Owners.of(engine, path, signature, insides)
   if not owners then
     insides = insides or NOTHING
     check_insides(engine, path, signature, insides)
-    owners = setmetatable({ engine = engine, path = path,
-      shape = shape_of(signature, insides) }, Owners)
+    owners = setmetatable({ path = path, signature = signature,
+      insides = insides }, Owners)
     engine.owners[path] = owners
-  elseif owners.shape.signature ~= signature then
+  elseif owners.signature ~= signature then
     misuse("%s is used as %s by this session, not as %s", path,
-      with_article(owners.shape.signature), with_article(signature))
+      with_article(owners.signature), with_article(signature))
   end
   return owners
 end
-
---- Returns the text that describes the path's locks: see Owners.of.
-function Owners:signature() return self.shape.signature end
 
 --- Returns the innermost unreleased guard of this owner, or nil.
 function Owners:top(kind, owner)

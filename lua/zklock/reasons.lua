@@ -132,7 +132,6 @@ function reasons.of_wait(attempt)
 end
 
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
-reasons.last_error = last_error
 
 --- Returns the error of a wait for a node. `what`: the condition and the path,
 -- for the message, such as "the barrier /b to be lifted".
@@ -145,16 +144,6 @@ function reasons.of_node_wait(engine, code, reason, what, timeout)
   end
   return refusal(code, "ZooKeeper refused a request of the wait for %s: %s%s",
     what, reason or code, given_schemes(engine, code, reason))
-end
-
---- Returns the error of a release that no server has confirmed.
-function reasons.of_removal(wait, path)
-  if wait.code == "closed" then
-    return refusal("closed", "the session was closed before a server "
-      .. "confirmed the release of %s", path)
-  end
-  return refusal(wait.code, "ZooKeeper refused to release %s: %s", path,
-    wait.reason)
 end
 
 --- Returns the error of a query. `what`: the question, such as "who holds";
@@ -173,19 +162,6 @@ function reasons.of_question(wait, what, path)
     given_schemes(wait.engine, wait.code, wait.reason))
 end
 
---- Returns the error of a call that asks the holders of `path` to release.
-function reasons.of_request(wait, path)
-  if wait.code == "closed" then
-    return refusal("closed", "the session was closed while it asked the "
-      .. "holders of %s to release it", path)
-  elseif wait.code == "disconnected" then
-    return refusal("disconnected", "no server could be reached to ask the "
-      .. "holders of %s to release it%s", path, last_error(wait.engine))
-  end
-  return refusal(wait.code, "ZooKeeper refused to ask the holders of %s%s "
-    .. "to release it: %s", wait.engine.chroot, path, wait.reason or wait.code)
-end
-
 --- Returns the error of a write to `path`. `what` names the write, such as "the
 -- write to". If no server has answered, the servers may have applied the write.
 function reasons.of_order(wait, what, path)
@@ -200,29 +176,26 @@ function reasons.of_order(wait, what, path)
     wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Returns a function that returns the error of a failed first connection.
--- Reads the last error now, because the C core no longer has it after close.
+--- Returns the error of a failed first connection. Must be called before the
+-- session is closed, because the C core then no longer has the last error.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   local wants = engine.state.wants
-  local schemes = given_schemes(engine, code, wants)
-  return function()
-    if code == "auth" and wants then
-      return refusal("auth", "ZooKeeper at %s refuses this session: %s%s",
-        hosts, wants, schemes)
-    elseif code == "auth" then
-      return refusal("auth", "ZooKeeper at %s does not accept the credentials",
-        hosts)
-    elseif code == "disconnected" then
-      return refusal("disconnected", "no host of %s has an address%s", hosts,
-        last)
-    elseif code == "closed" then
-      return refusal("closed", "the session was closed while it connected to "
-        .. "%s", hosts)
-    end
-    return refusal("disconnected", "no server of %s answered within %s%s",
-      hosts, errors.seconds(timeout), last)
+  if code == "auth" and wants then
+    return refusal("auth", "ZooKeeper at %s refuses this session: %s%s", hosts,
+      wants, given_schemes(engine, code, wants))
+  elseif code == "auth" then
+    return refusal("auth", "ZooKeeper at %s does not accept the credentials",
+      hosts)
+  elseif code == "disconnected" then
+    return refusal("disconnected", "no host of %s has an address%s", hosts,
+      last)
+  elseif code == "closed" then
+    return refusal("closed", "the session was closed while it connected to %s",
+      hosts)
   end
+  return refusal("disconnected", "no server of %s answered within %s%s",
+    hosts, errors.seconds(timeout), last)
 end
 
 return reasons

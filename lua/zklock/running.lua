@@ -15,7 +15,6 @@ local waits = require "zklock.wait"
 local Running = protect.class()
 
 Running.terms = false -- the terms of the election
-Running.runs = false -- the runs of the election's object, with this one
 Running.given = false -- the user's options
 Running.stopping = false -- true after stop()
 -- The current operation:
@@ -24,8 +23,7 @@ Running.pause = false
 
 function Running:finish()
   if self.attempt and not self.fine then self.attempt:finish() end
-  if not (self.runs and self.terms) then return end
-  self.runs[self], self.terms.engine.runs[self] = nil, nil
+  if self.terms then self.terms.engine.runs[self] = nil end
 end
 
 function Running:stop()

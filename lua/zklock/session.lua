@@ -376,10 +376,10 @@ local function connect(connecting, hosts, given, ...)
   local opening = questions.await_opening(engine, given.connect_timeout)
   local is_closed = engine.state.is.closed
   if opening.done and not opening.code and not is_closed then return self end
-  local explain = reasons.of_opening(engine,
-    is_closed and "closed" or opening.code, given.connect_timeout)
+  message, code = select(2, reasons.of_opening(engine,
+    is_closed and "closed" or opening.code, given.connect_timeout))
   self:close()
-  return explain()
+  return nil, message, code
 end
 
 local function loop_of(_, given)

@@ -15,18 +15,18 @@ local turns = {}
 local Line = {}
 Line.__index = Line
 
---- Returns the line of the locks that have these owners; makes the line if
--- needed.
-function turns.line(owners)
-  local line = owners.line
+--- Returns the line of a lock's path; makes the line if needed. `terms`: what
+-- all acquisitions of the lock share (locks.terms).
+function turns.line(terms)
+  local line = terms.owners.line
   if not line then
     line = setmetatable({
-      engine = owners.engine,
+      engine = terms.engine,
       root = false, -- the number of the root's acquisition
       first = false, last = false, -- waiting acquisitions, by arrival
       untold = false, -- a wait that has got the hold, but was not ended yet
     }, Line)
-    owners.line = line
+    terms.owners.line = line
   end
   return line
 end

@@ -314,7 +314,6 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s memory
 	$(MAKE) -s fuzz
 	HANDSHAKES=10000 bash spec/run spec/nginx/tls_spec.lua
-	LUAS='5.1 5.3 5.4' bash package/spec/run
 	$(MAKE) -s torture TLS=yes
 	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'

@@ -7,7 +7,6 @@
 -- to the same hold. If a hold is collected without a release, it does not
 -- count. If a debug hook interrupts a call, a count can be lost; no lock
 -- depends on it.
-local check = require "zklock.check"
 local core = require "zklock.core"
 
 local Meters = {}
@@ -83,12 +82,6 @@ function Meters:at(path, mode)
   return of_mode[path]
 end
 
---- Calls `fn(event)` at each event from now on; with nil, stops the calls.
-function Meters:listen(fn)
-  if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
-  self.trace = fn or false
-end
-
 -- Keeps an event until tell() passes it to the trace callback. The callback may
 -- wait, call step() or close the session, but nothing can wait inside a
 -- release. So the caller calls tell() after the release. tell() passes each
@@ -103,12 +96,8 @@ end
 --- Passes the kept events to the trace callback. An error of this callback is
 -- treated like errors of other callbacks.
 function Meters:tell()
-  local untold = self.untold
-  local event = untold[1]
-  while event do
-    if untold[2] then table.remove(untold, 1) else untold[1] = nil end
-    self.callbacks:call({ fn = self.trace }, event)
-    event = untold[1]
+  while self.untold[1] do
+    self.callbacks:call({ fn = self.trace }, table.remove(self.untold, 1))
   end
 end
 
@@ -132,24 +121,15 @@ function Meters:grant(terms, hold_ref)
   self:tell()
 end
 
-local function refuse(self, terms, hold_ref, code)
+--- Counts an acquisition that ended without the lock. `hold_ref`: nil if the
+-- acquisition was refused before the C core began it. `is_silent`: whether the
+-- caller of this function calls tell() later.
+function Meters:refuse(terms, hold_ref, code, is_silent)
   count(self:at(terms.path, terms.mode).refusals, code)
   if not self.trace then return end
   note(self, "refuse", terms.path, terms.mode, hold_ref,
     { waited = hold_ref and hold_ref:waited() or 0, code = code })
-end
-
---- Counts an acquisition that ended without the lock. `hold_ref`: nil if the
--- acquisition was refused before the C core began it.
-function Meters:refuse(terms, hold_ref, code)
-  refuse(self, terms, hold_ref, code)
-  self:tell()
-end
-
---- Counts an acquisition as cancelled, because its caller will not get the
--- outcome. The caller of this function must call tell() later.
-function Meters:abandon(terms, hold_ref)
-  refuse(self, terms, hold_ref, "cancelled")
+  if not is_silent then self:tell() end
 end
 
 --- Counts the end of a hold. `reason`: why the hold was lost; nil if its last

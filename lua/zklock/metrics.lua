@@ -12,8 +12,6 @@ local metrics = {}
 -- Numbers and labels.
 
 local function write_number(value)
-  if value ~= value then return "NaN" end
-  if value == math.huge then return "+Inf" end
   if value == math.floor(value) and math.abs(value) < 2 ^ 53 then
     return ("%.0f"):format(value)
   end
@@ -65,19 +63,15 @@ local function add_histogram(add, name, words, histogram)
   add_sample(add, name .. "_count", words, sum)
 end
 
--- Adds a sample for each key of `counts`, such as `{ timeout = 2, busy = 1 }`.
--- Also adds a sample, with the value 0, for each other word in `family.words`.
+-- Adds a sample for each of the family's words. `counts` has the values, such
+-- as `{ timeout = 2, busy = 1 }`; a missing one is 0.
 local function add_counts(add, name, words, counts, family)
-  local list = {}
-  for word in pairs(counts) do list[#list + 1] = word end
-  for _, word in ipairs(family.words) do
-    if not counts[word] then list[#list + 1] = word end
-  end
-  bytes.sort(list)
   if words ~= "" then words = words .. "," end
-  for _, word in ipairs(list) do
-    add_sample(add, name, words .. write_label(family.label, word),
-      counts[word] or 0)
+  for _, word in ipairs(family.words) do
+    if counts[word] or not family.first or family.first == word then
+      add_sample(add, name, words .. write_label(family.label, word),
+        counts[word] or 0)
+    end
   end
 end
 
@@ -93,13 +87,14 @@ metrics.codes = { "timeout", "busy", "cancelled", "closed", "lost",
 
 local codes, reasons = metrics.codes, {}
 for reason in pairs(errors.losses) do table.insert(reasons, reason) end
+bytes.sort(reasons)
 
 local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
 -- The families: name, type, field and help text. The field, of total()'s result
 -- or of a meter, has the value. If the value is a table with a number for each
--- word, the family has a `label` for the word. Each of the family's `words`
--- always has a sample.
+-- word, the family has a `label` for the word, and `words`. Each of them always
+-- has a sample; but if the family has a `first` word, only this word.
 local families = {
   { "session_up", "gauge", "up",
     "1 if the session has a connection and can prove its holds, otherwise 0." },
@@ -136,7 +131,7 @@ local families = {
   { "lock_hold_seconds", "histogram", "holds",
     "How long the lock was held, until it was released or lost." },
   { "lock_refusals_total", "counter", "refusals",
-    label = "code", words = { "timeout" },
+    label = "code", words = codes, first = "timeout",
     "Acquisitions that ended without the lock, by their code." },
   { "lock_losses_total", "counter", "losses",
     label = "reason", words = reasons,

@@ -228,7 +228,9 @@ end
 --- Calls `fn(event)` at the beginning and end of each wait and hold. If fn is
 -- nil, stops the calls.
 function Session:on_trace(fn)
-  open_engine(self).meters:listen(fn)
+  local engine = open_engine(self)
+  if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
+  engine.meters.trace = fn or false
   return self
 end
 

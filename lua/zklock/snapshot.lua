@@ -53,18 +53,18 @@ end
 --- Returns a snapshot of a session; after close, the last values. The field
 -- `locks` is not a copy, so the session's later counts change it.
 function snapshots.read(engine)
-  local is_closed, last = engine.state.is.closed, engine.state.last
+  local is_closed, session = engine.state.is.closed, engine.session
   local holds = is_closed and {} or read_holds(engine)
   local waiting = is_closed and {} or read_waits(engine)
   count(engine.meters, holds, "holding", "oldest_hold")
   count(engine.meters, waiting, "waiting", "oldest_wait")
   return {
     hosts = engine.hosts,
-    state = is_closed and "closed" or engine.core:state(),
-    id = last and last.id or engine.core:id(),
+    state = session:state(),
+    id = session:id(),
     timeout = is_closed and 0 or engine.core:timeout(),
     lease = is_closed and 0 or engine.core:lease(),
-    counters = last and last.stats or engine.core:stats(),
+    counters = session:stats(),
     locks = engine.meters.list,
     holds = holds,
     waits = waiting,

@@ -221,7 +221,7 @@ function waits.abandon(wait)
   wait.counted = true
   -- The caller may be in the middle of an operation, which the trace callback
   -- must not interrupt. So step() calls this callback later.
-  engine.meters:abandon(terms, wait.hold_ref)
+  engine.meters:refuse(terms, wait.hold_ref, "cancelled", true)
   if engine.meters.trace then engine.core:nudge() end
 end
 

@@ -1,3 +1,4 @@
+local answers = require "integration.answers"
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
@@ -40,5 +41,84 @@ describe("acquire", function()
     end
     assert.equal("timeout", select(3, await(waiting)))
     assert.near(begun + 1.5, waiting.at, 0.02)
+  end)
+
+  -- A hold with others behind it, as its last list has shown.
+  local function hold_before_others(session, path)
+    local zk, ahead, behind = support.zk(), {}, {}
+    local function stand(list)
+      for i = 1, 3 do
+        list[i] = zk:create(path .. "/other-lock-",
+          { ephemeral = true, sequential = true })
+      end
+    end
+    zk:make(path)
+    stand(ahead)
+    local waiter = kinds.wait_in(session:mutex(path))
+    support.wait_for_queue(path, 4)
+    stand(behind)
+    for _, node in ipairs(ahead) do
+      support.advance(0.1)
+      zk:delete(node)
+    end
+    return kinds.await(waiter), behind
+  end
+
+  it("after a release joins its create with the delete, if it waits", function()
+    local session, path = connect(), support.path()
+    local guard, behind = hold_before_others(session, path)
+    local log, mutex = answers.log(), session:mutex(path)
+    guard:release()
+    local again = kinds.wait_in(mutex)
+    local queue = support.wait_for_queue(path, 4)
+    support.advance(0.1)
+    assert.equal(1, #log:times("multi", "-lock-"))
+    assert.same({}, log:times "delete")
+    -- Whose its node is it is told by the read of the next one of its session.
+    local next_one = kinds.wait_in(mutex)
+    support.wait_for_queue(path, 5)
+    support.advance(0.1)
+    for _, node in ipairs(behind) do support.zk():delete(node) end
+    guard = kinds.await(again)
+    assert.equal(1, #log:times("get", queue[4]))
+    guard:release()
+    kinds.await(next_one):release()
+  end)
+
+  it("after a release comes after the delete, if it does not wait", function()
+    local session, path = connect(), support.path()
+    local guard, behind = hold_before_others(session, path)
+    local log = answers.log()
+    guard:release()
+    kinds.refused("busy", session:mutex(path):try_acquire())
+    assert.same({ "delete", "create2" }, { log[1].op, log[2].op })
+    for _, node in ipairs(behind) do support.zk():delete(node) end
+  end)
+
+  -- Of its own session, which a list did not show any more.
+  it("waits for all ahead whoever goes that a list did not show", function()
+    local path, session, other = support.path(), connect(), connect()
+    local guard = session:mutex(path):acquire(30)
+    local first = kinds.queue_in(other:mutex(path), path)
+    local second = kinds.queue_in(other:mutex(path), path)
+    local log = answers.log(function(reply)
+      if reply.op == "children" then
+        for i, name in ipairs(reply.names) do
+          if path .. "/" .. name == guard.node then
+            table.remove(reply.names, i)
+          end
+        end
+      end
+      if reply.op == "delete" then reply.rc = -101 end
+      return reply
+    end)
+    local waiter = kinds.queue_in(session:mutex(path), path)
+    log:await(1, "get", first.node)
+    guard:release()
+    kinds.await(first)
+    second.ticket:cancel()
+    kinds.nobody(1, waiter)
+    first.guard:release()
+    kinds.await(waiter):release()
   end)
 end)

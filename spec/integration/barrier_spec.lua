@@ -201,8 +201,8 @@ if support.is_54 then
   end)
 end
 
--- (Each code in each place: story_codes.c; what the command makes of it, and
--- authentication that servers enforce: server/codes_spec.lua.)
+-- (What the command makes of it, and authentication that servers enforce:
+-- server/codes_spec.lua.)
 it("A barrier is set in the last place of a quota, and lifted", function()
   local hosts = start_server(1, "--jvm -Dzookeeper.enforceQuota=true").hosts
   local zk, last = support.zk(hosts), 0

@@ -1,4 +1,5 @@
 -- Double barriers: members begin together, and end together.
+local answers = require "integration.answers"
 local kinds = require "integration.family.kinds"
 local of_members = require "support.members"
 local sessions = require "integration.sessions"
@@ -132,6 +133,25 @@ describe("Who enters a double barrier", function()
       assert.equal("cancelled", select(3, await(other)))
     end)
 
+  it("is denied if `ready` may not be made, and who is not enough waits on",
+    function()
+      local session, proxy = sessions.behind_proxy()
+      local few = enter(connect(), path, 9)
+      kinds.wait_for_nodes(path, 1)
+      proxy:mute_events() -- of a `ready` that is there in truth
+      answers.log(function(reply, asked)
+        if reply.op == "multi" and asked == path .. "/ready" then
+          return { rc = -102 }
+        end
+      end)
+      local one, two = enter(session, path, 2), enter(session, path, 2)
+      await(one, two)
+      assert.same({ "denied", "denied" }, { one.code, two.code })
+      few.ticket:cancel()
+      await(few)
+      support.zk():delete(path .. "/ready")
+    end)
+
   it("would wait for itself if it is inside: deadlock", function()
     local session = connect()
     local gate = session:double_barrier(path, 1)
@@ -172,6 +192,16 @@ describe("Who leaves a double barrier", function()
       assert.is_true(members[2].guard:verify())
       all_leave { members[2] }
     end
+  end)
+
+  it("is denied if the members may not be listed, and its node goes", function()
+    local one, two = unpack(members_of(2))
+    support.zk():set_acl(path, support.everybody(31 - 1))
+    local leaving = leave(two)
+    kinds.refused("denied", await(leaving))
+    support.zk():set_acl(path, support.everybody(31))
+    kinds.wait_for_nodes(path, 1)
+    are_out(leave(one))
   end)
 
   it("does not wait when its guard is released", function()

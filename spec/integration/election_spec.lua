@@ -1,6 +1,5 @@
 -- Elections: campaigns, resigning, and who leads: asked once, or told at each
--- change.  (run: election_run_spec.lua; what is asked for observe():
--- spec/unit/story_node_wait.c.)
+-- change.  (run: election_run_spec.lua.)
 local new_chance = require "explore.chance".new
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
@@ -246,6 +245,22 @@ describe("observe()", function()
     support.until_state(session, nil, { watches = 0 })
     session:close()
     assert.same({ 0, 1, 2, 1 }, { #early, #one, #two, inside.n })
+  end)
+
+  it("goes on when the directory of nobody is deleted", function()
+    zk:make(path)
+    local session, proxy = sessions.behind_proxy()
+    local told = observe(session)
+    expect(session, told, false)
+    zk:delete(path)
+    support.advance(1)
+    proxy:cut()
+    support.until_state(session, "connected", { reconnects = 1 })
+    local guard = lead "me"
+    expect(session, told, false, "me")
+    guard:release()
+    told.ticket:cancel()
+    support.until_state(session, nil, { watches = 0 })
   end)
 
   it("watches nothing once it is cancelled", function()

@@ -187,6 +187,15 @@ describe("The end of a directory's counter", function()
     end
   end)
 
+  it("is looked for again, where the directory cannot be replaced", function()
+    set_left(path, 10)
+    zk:create(path .. "/kept")
+    local waiter = kinds.wait_in(connect { session_timeout = 4 }:mutex(path))
+    kinds.nobody(10, waiter)
+    assert(virtual.find(support.hosts):set_counter(path, 8))
+    kinds.await(waiter):release()
+  end)
+
   it("is invalid in a directory that carries somebody's data", function()
     set_left(path, 10)
     zk:set(path, "mine")

@@ -2,6 +2,7 @@
 -- cost neither what the session holds elsewhere, nor memory without bound.
 -- (Of a real library: spec/server/survey_spec.lua.)
 local raw = require "support.raw"
+local answers = require "integration.answers"
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
 local start_proxy = require "support.proxy".start
@@ -249,30 +250,55 @@ describe("A survey among strangers", function()
   end)
 end)
 
--- Nodes that begin as a session's own do, which anybody can read in the names
--- of its nodes, and which are another session's.
-it("Forged nodes with a session's mark are read some at a time, and "
-  .. "are not deleted", function()
+-- A session, and nodes that begin as its own do, which anybody can read in the
+-- names of its nodes.  While it waits behind them it has `most` requests in
+-- flight, and not many.
+local function forge(n)
   local session = connect { session_timeout = 30 }
   local guard = assert(session:mutex(support.path()):acquire(30))
   local mark = guard.node:match "/(%w+)%-lock%-%d+$":sub(1, 5)
-  zk:create_many(5000, function(i)
+  zk:create_many(n, function(i)
     return ("%s/%szz%d-lock-%010d"):format(path, mark, i, i - 1)
   end, { ephemeral = true })
-  local before, most, waiter = session:stats().requests, 0, nil
-  session:mutex(path):acquire_async(nil, function(mine) waiter = mine end)
-  support.step_until(session, function()
-    local stats = session:stats()
-    most = math.max(most, stats.in_flight)
-    assert.is_true(guard:is_held())
-    return stats.requests > before + 1000 and stats.in_flight == 0
-  end, 60)
-  assert.is_true(most <= 120, most .. " requests at once")
+  local waiter = kinds.wait_in(session:mutex(path))
+  local function until_true(condition)
+    support.step_until(session, function()
+      local stats = session:stats()
+      assert.is_true(guard:is_held())
+      assert.is_true(stats.in_flight <= 120, stats.in_flight)
+      return condition(stats)
+    end, 60)
+  end
+  return session, waiter, until_true
+end
+
+it("Forged nodes with a session's mark are read some at a time, and "
+  .. "are not deleted", function()
+  local session, waiter, until_true = forge(5000)
+  until_true(function(stats)
+    return stats.requests > 1000 and stats.in_flight == 0
+  end)
   assert.equal(0, session:stats().internal.orphans)
-  assert.is_nil(waiter)
+  assert.is_nil(waiter.guard)
   assert.equal(5001, #zk:queue(path))
   zk:close()
-  support.step_until(session, function() return waiter end, 60)
-  waiter:release { wait = true }
-  guard:release { wait = true }
+  kinds.await(waiter):release { wait = true }
 end)
+
+it("Nodes that a session has forgotten are deleted, a thousand for each list",
+  function()
+    local id, deleted = nil, 0
+    local log = answers.log(function(reply)
+      if reply.op == "exists" and reply.stat then reply.stat.owner = id end
+      return reply
+    end)
+    local session, waiter, until_true = forge(2500)
+    id = session:id()
+    until_true(function(stats) return stats.internal.orphans == 2500 end)
+    kinds.await(waiter):release()
+    for _, entry in ipairs(log) do
+      if entry.op == "children" then deleted = 0 end
+      if entry.op == "delete" then deleted = deleted + 1 end
+      assert.is_true(deleted <= 1000)
+    end
+  end)

@@ -1,9 +1,10 @@
 -- Nodes that are spelled like contenders and that no session owns: what a
 -- program leaves that does not know what the directory is, or a stranger's text
 -- in a path.  And nodes that the directory's ACL does not let us delete any
--- more.  (Each answer of a server, and when it is asked again:
--- spec/unit/story_unowned.c and story_kept.c.)
+-- more.
+local answers = require "integration.answers"
 local kinds = require "integration.family.kinds"
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -31,17 +32,18 @@ local names = {
   semaphore = "/locks/x-lock-0000000000",
 }
 
+local function leave_at(node, options)
+  zk:make(node:match("^(.*)/"), { container = true })
+  assert(zk:create(node, options))
+end
+
 describe("A node that no session owns", function()
   -- What is left there is deleted when all sessions are closed.
   before_each(function()
     support.closing({}, function() zk:delete_all(path:match "^/[^/]+") end)
   end)
 
-  local function leave(name, options)
-    local node = path .. name
-    zk:make(node:match("^(.*)/"), { container = true })
-    assert(zk:create(node, options))
-  end
+  local function leave(name, options) leave_at(path .. name, options) end
 
   kinds.each(it, "blocks each kind of lock until it is deleted", function(kind)
     local lock = kind.make(connect(), path)
@@ -88,6 +90,57 @@ describe("A node that no session owns", function()
         .. "it, so it stays until it is deleted"):format(path) }, lines)
       zk:delete(path .. "/holder")
       assert(mutex:acquire(30)):release { wait = true }
+    end)
+end)
+
+describe("A node of another session, made in the place of one", function()
+  -- That no session owned: an event tells of neither.
+  it("is waited for as any other", function()
+    local session, proxy = sessions.behind_proxy()
+    local holder = support.hold(path)
+    leave_at(path .. "/x-lock-0000000001")
+    local waiter = kinds.queue_in(session:mutex(path), path)
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    zk:delete(path .. "/x-lock-0000000001")
+    zk:create(path .. "/x-lock-0000000001", { ephemeral = true })
+    proxy:heal()
+    support.until_state(session, "connected")
+    holder:release { wait = true }
+    kinds.nobody(1, waiter)
+    zk:delete(path .. "/x-lock-0000000001")
+    kinds.await(waiter):release()
+  end)
+
+  it("ends the hold of the node that had its name", function()
+    local session, proxy = sessions.behind_proxy()
+    local guard = assert(session:mutex(path):acquire(30))
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    zk:delete(guard.node)
+    zk:create(guard.node)
+    proxy:heal()
+    support.step_until(session, function() return not guard:is_held() end)
+    assert.equal("node_deleted", guard:reason())
+    zk:delete(guard.node)
+  end)
+
+  it("sends a waiter to the tail if numbers are negative, or its own twice",
+    function()
+      for _, name in ipairs { "/x-lock--000000005", "/x-lock-0000000002" } do
+        path = support.path()
+        local session = connect()
+        zk:make(path)
+        zk:create(path .. "/kept")
+        leave_at(path .. name)
+        local waiter = kinds.wait_in(session:mutex(path))
+        support.step_until(session, function()
+          return session:stats().requests > 4 and #kinds.nodes(path) == 0
+        end)
+        assert.is_nil(waiter.guard)
+        zk:delete(path .. name)
+        kinds.await(waiter):release()
+      end
     end)
 end)
 
@@ -140,6 +193,56 @@ describe("A node that we may not delete", function()
       assert.is_nil(lines[2])
     end)
   end
+
+  it("is tried again, less and less often", function()
+    local guard = assert(session:mutex(path):acquire(30))
+    close_to_deletes(path)
+    local log, longest = answers.log(), 0.2
+    guard:release()
+    log:await(8, "delete")
+    local times = log:times "delete"
+    for i = 2, #times do
+      local pause = times[i] - times[i - 1]
+      assert.is_true(pause >= longest / 2 and pause < longest + 0.01, pause)
+      longest = math.min(2 * longest, 6.4)
+    end
+    zk:set_acl(path, support.everybody(31))
+    support.until_state(session, nil, { pending_releases = 0 })
+  end)
+
+  local function denied(at, ...)
+    assert.matches("cannot delete earlier nodes of this session (" .. at .. ")",
+      kinds.refused("denied", ...), 1, true)
+  end
+
+  it("refuses who waits behind it, and who comes, and no other lock", function()
+    local mutex = session:mutex(path)
+    local guard, waiter = assert(mutex:acquire(30)), kinds.wait_in(mutex)
+    kinds.wait_for_nodes(path, 2)
+    close_to_deletes(path)
+    guard:release()
+    denied(path, kinds.await(waiter))
+    denied(path, mutex:acquire(30))
+    denied(path, mutex:try_acquire())
+    assert.equal(2, #kinds.nodes(path))
+    assert(session:mutex(path .. "-other"):acquire(30)):release()
+    zk:set_acl(path, support.everybody(31))
+    support.until_state(session, nil, { pending_releases = 0 })
+  end)
+
+  it("refuses a permit if it is of its gate", function()
+    local semaphore = session:semaphore(path, 2)
+    assert(semaphore:acquire(30)):release { wait = true }
+    zk:make(path .. "/locks/kept")
+    zk:make(path .. "/leases/kept")
+    close_to_deletes(path .. "/locks")
+    local guard = assert(semaphore:acquire(30))
+    support.until_state(session, nil, { refused_releases = 1 })
+    denied(path .. "/locks", semaphore:acquire(30))
+    assert.is_true(guard:release { wait = true })
+    zk:set_acl(path .. "/locks", support.everybody(31))
+    support.until_state(session, nil, { pending_releases = 0 })
+  end)
 
   it("does not delay close, and is deleted with the session", function()
     local guard = assert(session:mutex(path):acquire(30))

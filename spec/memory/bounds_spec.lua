@@ -84,6 +84,106 @@ describe("A session with many waits", function()
   end)
 end)
 
+describe("A session that has all it may have", function()
+  local zk, session, paths, guards
+
+  before_each(function()
+    zk, session = support.zk(), support.connect { session_timeout = 40 }
+    local prefix = support.path(("x"):rep(880))
+    paths, guards = setmetatable({}, { __index = function(_, i)
+      return prefix .. i
+    end }), {}
+  end)
+
+  local function begin(lock, i)
+    local wait = {}
+    wait.ticket = lock:acquire_async({ owner = {} }, function(guard, why, code)
+      wait.code, wait.why, guards[i or wait] = code, why, guard
+    end)
+    return wait
+  end
+
+  -- Holds these paths, until one is refused, if there are so many.
+  local function hold(first, last)
+    for i = first, last do
+      local wait = begin(session:mutex(paths[i]), i)
+      support.step_until(session, function() return guards[i] or wait.code end)
+      if wait.code then return wait, i - 1 end
+    end
+  end
+
+  local function nodes(i) return #(zk:children(paths[i]) or {}) end
+
+  local function release(i)
+    guards[i]:release { wait = true }
+    guards[i] = nil
+    session:step()
+    support.until_state(session, nil, { in_flight = 0 })
+  end
+
+  after_each(function()
+    for _, guard in pairs(guards) do guard:release() end
+  end)
+
+  it("has a thousand nodes at a path, and the next ones in order", function()
+    local path = support.path()
+    local lock = session:rwlock(path).read
+    for i = 1, 1002 do begin(lock, i) end
+    support.step_until(session, function() return guards[1000] end)
+    support.advance(1)
+    session:step()
+    assert.equal(1000, #guards)
+    assert.equal(1000, #zk:children(path))
+    assert.equal("busy", select(3, lock:try_acquire { owner = {} }))
+    guards[500]:release()
+    support.step_until(session, function() return guards[1001] end)
+    assert.is_nil(guards[1002])
+    guards[501]:release()
+    support.step_until(session, function() return guards[1002] end)
+  end)
+
+  it("keeps a fifth of its room for the first of each path", function()
+    local refused, n = hold(1, 2000)
+    assert.equal("invalid", refused.code)
+    assert.is_true(n > 1000 and n < 1100, n)
+    local second, left = begin(session:mutex(paths[1])), 1
+    assert.equal("busy", select(3, session:mutex(paths[1])
+      :try_acquire { owner = {} }))
+    while nodes(1) == 1 do
+      left = left + 1
+      release(left)
+    end
+    assert.is_true(left > 200 and left < 300, left)
+    second.ticket:cancel()
+  end)
+
+  it("gives a waiter another node in the room of the first", function()
+    local other = support.hold(paths[1])
+    local wait = begin(session:mutex(paths[1]))
+    local node = support.wait_for_queue(paths[1], 2)[2]
+    assert.equal("invalid", hold(2, 2000).code)
+    zk:delete(paths[1] .. "/" .. node)
+    support.wait_for_queue(paths[1], 2)
+    assert.is_nil(wait.code)
+    wait.ticket:cancel()
+    other:release()
+  end)
+
+  it("lets in first who has waited for longest, whatever the path", function()
+    hold(1, 850)
+    local waits, left = {}, 50
+    for i = 1, 3 do waits[i] = begin(session:mutex(paths[i])) end
+    waits[2].ticket:cancel()
+    while nodes(3) == 1 do
+      assert.equal(1, nodes(2))
+      left = left + 1
+      release(left)
+    end
+    assert.equal(2, nodes(1))
+    for _, wait in ipairs(waits) do wait.ticket:cancel() end
+  end)
+end)
+
 describe("What ZooKeeper would not take", function()
   it("is not refused at the limit", function()
     local session = support.connect()

@@ -1,5 +1,6 @@
 -- Locks of different kinds on one path: the later one is refused.
 local kinds = require "integration.family.kinds"
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, wait_in, await = support.connect, kinds.wait_in, kinds.await
 local refused = kinds.refused
@@ -74,6 +75,55 @@ describe("Beside a lock of another kind on its path,", function()
     for i = 1, 5 do refused("conflict", await(waits[i])) end
     released(guard)
     kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("a wait that ends before that is certain is refused all the same",
+    function()
+      local guard = connect():rwlock(path).write:acquire(20)
+      refused("conflict", connect():mutex(path):acquire(0.05))
+      released(guard)
+    end)
+
+  it("a wait, a hold and a downgrade that began before go on", function()
+    local session, proxy = sessions.behind_proxy()
+    local here, there = path .. "/mutex", path .. "/rwlock"
+    local first = connect():mutex(here):acquire(20)
+    local waiter = kinds.queue_in(session:mutex(here), here)
+    local writer = session:rwlock(there).write:acquire(20)
+    local others = {}
+    for _, kind in ipairs { "write", "unfair", "semaphore" } do
+      local at = kind == "write" and here or there
+      others[kind] = kinds.of[kind].make(connect(), at, { share_path = true })
+        :acquire(20)
+    end
+    proxy:cut()
+    support.until_state(session, "connected", { reconnects = 1 })
+    released(first)
+    released(await(waiter))
+    released(assert(session:rwlock(there).read:acquire(20)))
+    released(writer)
+    for _, guard in pairs(others) do released(guard) end
+  end)
+
+  -- Whose create's reply was lost, and that finds a node of its name, which
+  -- another session has forged, ahead of all others.
+  it("a contender looks behind its own node, not a forged one", function()
+    local session, proxy = sessions.behind_proxy()
+    local zk, mutex = support.zk(), session:mutex(path)
+    zk:make(path .. "/kept")
+    local guard = mutex:acquire(20)
+    local mark = guard.node:match "^(.*)1%-lock%-%d+$"
+    released(guard)
+    zk:create(mark .. "2-lock-0000000000", { ephemeral = true })
+    local writer = connect():rwlock(path, { share_path = true }).write
+      :acquire(20)
+    proxy:lose_reply "create"
+    local waiter = wait_in(mutex)
+    proxy:await_loss()
+    proxy:heal()
+    refused("conflict", await(waiter))
+    released(writer)
+    zk:delete(mark .. "2-lock-0000000000")
   end)
 
   it("a double barrier's member is refused, and refuses", function()

@@ -1,4 +1,6 @@
 -- fair = false: one node, whoever makes it first.
+local answers = require "integration.answers"
+local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
@@ -40,10 +42,11 @@ describe("An unfair mutex", function()
     local session, proxy = sessions.behind_proxy()
     local guard, other = unfair(session):acquire(30), connect()
     proxy:mute_events()
-    assert.is_true(other:evict(path, "holder"))
+    support.zk():delete(guard.node) -- and not the one beside it
     local theirs = unfair(other):acquire(30)
     assert.equal(guard.node, theirs.node)
     is_lost(guard)
+    support.advance(1)
     assert.is_true(theirs:verify())
   end)
 
@@ -61,5 +64,112 @@ describe("An unfair mutex", function()
     proxy:apply_late()
     assert.equal(session:id(), zk:exists(guard.node).owner)
     is_lost(guard)
+  end)
+
+  it("is lost if its session has made its node once more", function()
+    local session, proxy = sessions.behind_proxy()
+    local guard = unfair(session):acquire(30)
+    answers.log(function(reply)
+      if reply.op == "get" and reply.stat then
+        reply.stat.czxid = "9999999999"
+      end
+      return reply
+    end)
+    proxy:cut()
+    support.step_until(session, function() return not guard:is_held() end)
+    assert.equal("node_deleted", guard:reason())
+  end)
+
+  for _, hidden in ipairs { false, true } do
+    it("is tried for at once whenever another's node goes"
+      .. (hidden and ", which may not be read" or ""), function()
+      local zk, holder, polls, gone = support.zk(), path .. "/holder", 0, {}
+      local session, proxy = sessions.behind_proxy { session_timeout = 60 }
+      local function stand() zk:create(holder, { ephemeral = not hidden }) end
+      zk:make(path)
+      stand()
+      local log = answers.log(function(reply)
+        if not hidden or reply.op ~= "get" then return nil end
+        polls = polls + 1
+        if polls % 2 == 0 then gone[#gone + 1] = support.now() end
+        return { rc = polls % 2 == 1 and -102 or -101 }
+      end)
+      local waiter = kinds.wait_in(unfair(session))
+      -- There is another `holder` when the create arrives.
+      if not hidden then proxy:delay(0.2) end
+      for i = 1, 8 do
+        log:await(i, "multi", "-hold-")
+        support.advance(1)
+        if not hidden then
+          gone[i] = support.now()
+          zk:delete(holder)
+          stand()
+        end
+        log:await(i + 1, "multi", "-hold-")
+        assert.near(gone[i], log:times("multi", "-hold-")[i + 1], 0.7)
+      end
+      waiter.ticket:cancel()
+      kinds.await(waiter)
+      zk:delete(holder)
+    end)
+  end
+
+  -- The reply to the create was lost. Is the other node that is listed its own?
+  for what, lie in pairs {
+    ["another session's"] = { owner = "0x7f7f00000009" },
+    ["an older one"] = { czxid = "1" }, ["a missing one"] = -101,
+    ["a hidden one"] = -102,
+  } do
+    it("is not granted by the name of its other node: " .. what, function()
+      local session, proxy = sessions.behind_proxy()
+      local name
+      support.zk():make(path)
+      proxy:lose_reply "create_both"
+      local waiter = kinds.wait_in(unfair(session))
+      proxy:await_loss()
+      answers.log(function(reply, asked)
+        if reply.op ~= "exists" or not asked:find("-hold-", 1, true) then
+          return nil
+        end
+        name = name or asked
+        if asked ~= name then return nil end
+        if type(lie) == "number" then return { rc = lie } end
+        for key, value in pairs(lie) do reply.stat[key] = value end
+        return reply
+      end)
+      proxy:heal()
+      support.until_state(session, "connected")
+      support.advance(2)
+      session:step()
+      assert.is_true(not waiter.guard or not support.zk():exists(name))
+      session:close()
+    end)
+  end
+
+  it("is asked about again if a server throttles that", function()
+    local session, proxy = sessions.behind_proxy()
+    local told = 0
+    support.zk():make(path)
+    proxy:lose_reply "create_both"
+    local waiter = kinds.wait_in(unfair(session))
+    proxy:await_loss()
+    answers.log(function(reply)
+      if reply.op ~= "exists" then return nil end
+      told = told + 1
+      return told == 1 and { rc = -127 } or nil
+    end)
+    proxy:heal()
+    kinds.await(waiter):release()
+    assert.equal(2, told)
+  end)
+
+  it("is wanted by one of a session at a time", function()
+    local session = connect()
+    local guard = unfair(session):acquire(30)
+    local waiter = kinds.wait_in(unfair(session), 1)
+    kinds.wait_for_nodes(path, 2)
+    kinds.refused("timeout", kinds.await(waiter))
+    kinds.wait_for_nodes(path, 2)
+    guard:release()
   end)
 end)

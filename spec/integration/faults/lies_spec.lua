@@ -192,8 +192,6 @@ local function once_and_always(list, lie)
   end
 end
 
--- Whoever is told to look once more does so at the pace of the answers.
-local PACED = 100000
 local UNASKED = "a node that zklock did not create"
 local AHEAD = { "_c_00000000-0000-4000-8000-000000000001-lock-0000000000" }
 
@@ -284,7 +282,7 @@ describe("What a server says wrongly is outlived:", function()
 
   local errors = {
     { it = "a directory that is missing and exists", on = "create2",
-      tell = fails(-101), ends = "timeout|disconnected|invalid", asks = PACED },
+      tell = fails(-101), ends = "timeout|disconnected|invalid" },
     { it = "a node that exists and does not", on = "create2",
       tell = fails(-110), ends = "timeout|disconnected|invalid" },
     { it = "an unfair lock's node that exists and does not", on = "multi",
@@ -305,14 +303,14 @@ describe("What a server says wrongly is outlived:", function()
   local list = {
     { it = "an empty list, once", times = 1, ends = "granted",
       tell = function(reply) reply.names = {} end },
-    { it = "empty lists", ends = "timeout|disconnected|invalid", asks = PACED,
+    { it = "empty lists", ends = "timeout|disconnected|invalid",
       tell = function(reply) reply.names = {} end },
     { it = "a list of a hundred thousand", ends = "granted",
       tell = crowd(100000, "stranger-%d") },
     { it = "a list of a thousand contenders that there are not",
       ends = "granted", again = ANYHOW, asks = 5000,
       tell = crowd(1000, "x-lock-%010d") },
-    { it = "a contender of a name that is longer than any path", asks = PACED,
+    { it = "a contender of a name that is longer than any path",
       ends = "timeout|disconnected|invalid",
       tell = add(("x"):rep(100000) .. "-lock-0000000000") },
   }
@@ -380,7 +378,7 @@ describe("What a server says wrongly is outlived:", function()
       ends = "timeout|disconnected|invalid" }
   end
   questions[#questions + 1] = { on = "get", tell = fails(-101), ahead = AHEAD,
-    it = "a node ahead that is listed and does not exist", asks = PACED,
+    it = "a node ahead that is listed and does not exist",
     ends = "timeout|disconnected|invalid" }
   outlive("questions", questions)
 end)

@@ -1,6 +1,6 @@
--- The tests that are written in C: of the protocol in a time of its own, and of
--- what else is pure.  All are built and run when this file is loaded; what each
--- has said, of which the last line is the outcome, becomes a test of busted's.
+-- The tests that are written in C, of parts that need no server.  All are built
+-- and run when this file is loaded; what each has said, of which the last line
+-- is the outcome, becomes a test of busted's.
 local read = require "support.files".read
 local shell = require "support.shell"
 

@@ -316,7 +316,7 @@ end
 
 -- If the answer to a create is lost, and no server shows the node, its
 -- directory is remembered until the ZooKeeper session ends
--- (src/protocol/late_creates.h).
+-- (src/protocol/late_creates.c).
 local function end_doubts(session)
   local expirations = session:stats().expirations
   assert(seize(support.hosts, session:id()))

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "protocol/conflict.h"
 #include "world.h"
 
 static const struct znode *node_of(const struct world *w,
@@ -129,7 +130,7 @@ static bool is_hidden_name(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   const struct contender *writer =
       a->writer == NOBODY ? NULL : w->acquisitions[a->writer].contender;
-  bool has_gate = c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE;
+  bool has_gate = c->has_gate;
   return is_hidden(w, p, node_at(w, p, c)) ||
          is_hidden(w, p, node_beside(w, p, c)) ||
          (has_gate && is_hidden(w, p, node_at(w, p, c->gate))) ||
@@ -474,9 +475,8 @@ static bool may_hold_beside(const struct acquisition *a,
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
-  int64_t looked =
-      *check_times_find(&a->process->session.all.check_times,
-                        w->profile.locks[a->lock].place, -MINUTE * 60);
+  int64_t looked = conflict_checked_at(&p->session.all,
+                                       w->profile.locks[a->lock].place);
   int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
   return looked < process_clock_at(p, made) &&
          looked + 2 * w->profile.timeout > process_clock_at(p, a->granted_at);

@@ -240,7 +240,7 @@ static void check_bounds(struct world *w) {
 static bool any_late_create_possible(const struct world *w) {
   for (int i = 0; i < w->process_count; i++)
     if (w->processes[i].open &&
-        w->processes[i].session.all.late_creates.queues > 0)
+        w->processes[i].session.all.late_list_at != NEVER)
       return true;
   return false;
 }

@@ -157,7 +157,7 @@ static void log_undeletable(struct core *core, const struct contender *c) {
 static void on_undeletable(struct core *core, struct acquisition *acquisition) {
   const struct contender *c = &acquisition->contender;
   log_undeletable(core, c);
-  if (c->gate_state != GATE_UNUSED) log_undeletable(core, c->gate);
+  if (c->has_gate) log_undeletable(core, c->gate);
   core_report_gone(core, acquisition);
 }
 

@@ -60,7 +60,6 @@
 
 #include "conflict.h"
 #include "fast_requeue.h"
-#include "late_creates.h"
 #include "wait_ops.h"
 
 #define CANNOT_CREATE "cannot create a node"
@@ -93,8 +92,7 @@ static void settle(struct deferred_call *call) {
 void acquire_fsm_settle(struct contender *c) {
   if (c->state != CONTENDER_GONE || deferred_call_waits(&c->deferred_call))
     return;
-  if (c->op.in_flight || c->check) return;
-  if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
+  if (c->op.in_flight || c->check || c->has_gate) return;
   contender_assert(c);
   contender_drop(c);
   c->notify(c, NEWS_FORGOTTEN);
@@ -105,6 +103,7 @@ void acquire_fsm_begin(struct contender *c, struct queue *queue,
   c->wait_ops = wait_ops;
   c->deferred_call = (struct deferred_call){.run = settle};
   c->op.handler = on_answer;
+  if (c->gate) *c->gate = (struct contender){.decision = DECISION_NONE};
   contender_prepare(c, OP_CREATE);
   contender_join(c, queue);
   timer_set(&queue->all->timers, &c->timer, c->options.deadline);
@@ -192,7 +191,7 @@ void acquire_fsm_enter(struct contender *c) {
 void acquire_fsm_start_over(struct contender *c) {
   pipeline_repeat(contender_pipeline(c), &c->repeated);
   contender_unwatch(c);
-  queue_tail_forget(c->queue->tail);
+  fast_requeue_forget_tail(c->queue);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
     late_creates_expect(c);
     c->node.known = NODE_NONE; /* the quota is used up */

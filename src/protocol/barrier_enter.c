@@ -14,7 +14,7 @@
  * one of these members is left (barrier_leave.c). So a member that was
  * disconnected finds it later.
  *
- * A server may apply the create of `ready` late (late_creates.h). By then its
+ * A server may apply the create of `ready` late (late_creates.c). By then its
  * connection is gone, and the members may have left. So the transaction that
  * creates `ready` checks that the node of the requesting member exists. If the
  * reply is lost and `ready` is missing in the next connection, that member
@@ -27,7 +27,6 @@
 #include "acquire_fsm.h"
 #include "conflict.h"
 #include "queue.h"
-#include "queue_position.h"
 #include "queued.h"
 #include "wait_ops.h"
 

@@ -45,7 +45,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "release_fsm.h"
+#include "acquire_fsm.h"
+#include "hash.h"
 #include "wait_ops.h"
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
@@ -72,6 +73,21 @@ struct conflict_check {
 };
 
 static op_handler on_answer;
+
+/* Which paths were checked lately. */
+
+int64_t conflict_checked_at(const struct contenders *all, const char *path) {
+  uint64_t hash = hash_text(HASH_BEGIN, path, strlen(path));
+  bool known = all->checked[hash % CHECKED_MAX].path == hash;
+  return known ? all->checked[hash % CHECKED_MAX].at : INT64_MIN / 2;
+}
+
+static void store_check(const struct contender *c, int64_t at) {
+  const struct directory *d = &c->queue->directory;
+  uint64_t hash = hash_text(HASH_BEGIN, directory_path(d), directory_length(d));
+  c->queue->all->checked[hash % CHECKED_MAX].path = hash;
+  c->queue->all->checked[hash % CHECKED_MAX].at = at;
+}
 
 /* Beginning a check. */
 
@@ -220,13 +236,6 @@ static bool is_current(const struct conflict_check *check) {
          strcmp(c->node.name, check->own) == 0;
 }
 
-static int64_t *last_check(const struct contender *c) {
-  const struct pipeline *pipeline = contender_pipeline(c);
-  return check_times_find(&c->queue->all->check_times,
-                          directory_path(&c->queue->directory),
-                          pipeline->now - pipeline->timeout);
-}
-
 static void end(struct conflict_check *check) {
   struct contender *c = check->c;
   c->check = NULL;
@@ -245,7 +254,7 @@ static void finish(struct conflict_check *check) {
   struct contender *c = check->c;
   if (is_current(check) && !check->gone) {
     c->node.cleared = true;
-    if (lists_nothing(c)) *last_check(c) = check->begun;
+    if (lists_nothing(c)) store_check(c, check->begun);
   }
   end(check);
   if (c->state == CONTENDER_QUEUED) c->wait_ops->check(c);
@@ -371,8 +380,9 @@ bool conflict_is_excluded(struct contender *c, const struct listing *listing,
 bool conflict_permits_grant(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   if (needs_no_check(c) || !lists_nothing(c)) return true;
-  if (pipeline->now < *last_check(c) + pipeline->timeout)
-    return c->node.cleared = true;
+  int64_t at =
+      conflict_checked_at(c->queue->all, directory_path(&c->queue->directory));
+  if (pipeline->now < at + pipeline->timeout) return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
   c->view.listed_in = 0; /* the grant needs a list newer than the check */
   if (c->check) return false;

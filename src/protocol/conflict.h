@@ -21,6 +21,9 @@ bool conflict_is_excluded(struct contender *c, const struct listing *listing,
  * kinds. So it lists the path and returns false, unless this session has
  * checked the path within a session timeout. */
 bool conflict_permits_grant(struct contender *c);
+/* Returns when this session last listed the path for such a check; long ago, if
+ * it does not remember. */
+int64_t conflict_checked_at(const struct contenders *all, const char *path);
 /* Returns whether a node of another kind was seen, but not yet for long enough
  * to prove a conflict. Called when the contender's deadline has passed, to
  * choose the refusal code. */

@@ -9,9 +9,7 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
-#include "check_times.h"
 #include "directory.h"
-#include "queue_tail.h"
 #include "quota.h"
 #include "rule.h"
 #include "timer.h"
@@ -91,7 +89,8 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 struct contender;
 struct contenders;
 struct queue;
-struct wait_ops; /* the functions of a kind: wait_ops.h */
+struct queue_tail; /* fast_requeue.h */
+struct wait_ops;   /* the functions of a kind: wait_ops.h */
 
 /* Receives an event of `c`; `c->refusal_code`, `c->reason` and `c->loss` have
  * the details. Runs inside a session_ function, and must not call another. */
@@ -201,16 +200,6 @@ enum decision {
 /* Was the holder asked to release the lock? REPORTED: NEWS_REVOKED was sent. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
-/* The state of a permit's gate. The gate is a contender for the semaphore's
- * inner mutex, whose holder alone is allowed to add a permit. */
-enum gate_state {
-  GATE_UNUSED, /* the gate's wait has not begun */
-  GATE_WAITS,
-  GATE_INSIDE, /* the gate holds the inner mutex */
-  GATE_OUT,    /* the wait is over, but the memory is in use */
-  GATE_FREE,   /* the wait is over, the memory can be reused */
-};
-
 struct contender {
   struct queue *queue;
   struct contender *next, *previous; /* the queue's list, by arrival */
@@ -228,7 +217,7 @@ struct contender {
   enum refusal_code refusal_code : 8; /* only in REFUSED, LOST */
   enum loss loss : 8;                 /* only in LOST */
   enum revocation revocation : 8;
-  enum gate_state gate_state : 8;
+  bool has_gate : 1;         /* the memory of `gate` is in use */
   bool watches_children : 1; /* `children_wanted` counts `c` */
   bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
   bool own_node_gone : 1;    /* LEAVING: only `holder` may still exist */
@@ -252,7 +241,9 @@ struct contender {
   struct conflict_check *check; /* the current check (conflict.c); or NULL */
   struct other_kind other;
 
-  struct contender *gate; /* KIND_PERMIT: the gate, in memory of the owner */
+  /* KIND_PERMIT: the gate, in memory of the owner: a contender for the
+   * semaphore's inner mutex, whose holder alone is allowed to add a permit. */
+  struct contender *gate;
 };
 
 /* An object that is not a contender, but receives each list of a directory. */
@@ -289,19 +280,12 @@ struct queue {
   struct queue *older, *newer; /* the neighbours by age */
   bool late_create_possible;   /* a server can still apply a create here */
   bool late_holder_possible;   /* a server can still create `holder` here */
-  unsigned listed_in; /* late_create_possible: the cycle of the last list */
 
   bool awaits_quota; /* `parked` waits for the quota */
   struct queue *quota_next, *quota_previous;
 };
 
-/* When to list directories, because a server may apply a create there late. */
-struct late_creates {
-  int queues;     /* queues with `late_create_possible` */
-  unsigned cycle; /* each of these queues is listed once a cycle */
-  int lists_left; /* how many lists this turn can still send */
-  int64_t due;    /* the next turn; a cycle takes one turn or more */
-};
+enum { CHECKED_MAX = 256 };
 
 /* All contenders of a session. */
 struct contenders {
@@ -313,8 +297,13 @@ struct contenders {
   int holders;            /* number of HELD contenders */
   int64_t own_watched_at; /* when the holders' own watches were last set */
   struct queue *quota_first, *quota_last; /* the queues that need quota */
-  struct check_times check_times;         /* when other kinds were checked */
-  struct late_creates late_creates;
+  int64_t late_list_at; /* when late_creates.c must list; or NEVER */
+  /* When this session last checked a path for locks of another kind
+   * (conflict.c). The hash of the path selects the place. */
+  struct {
+    uint64_t path;
+    int64_t at;
+  } checked[CHECKED_MAX];
   /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
   struct queues *queues; /* for queue_of */
@@ -435,6 +424,16 @@ static inline bool contender_watches_own(const struct contender *c) {
 static inline bool contender_is_admitted_alone(const struct contender *c) {
   return c->options.local_turns > 0 || contender_is_exclusive(c);
 }
+
+/* Creates that a server may apply late (late_creates.c). late_creates_expect:
+ * if the reply to the create of `c` was lost, makes zklock list the directory
+ * from time to time. Called before `c` forgets its node. late_creates_end stops
+ * that, because the ZooKeeper session has ended. late_creates_list, called for
+ * each queue at the time that late_creates_due returns, requests the list. */
+void late_creates_expect(struct contender *c);
+void late_creates_end(struct queue *queue);
+void late_creates_list(struct queue *queue);
+int64_t late_creates_due(const struct contenders *all);
 
 static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;

@@ -1,10 +1,13 @@
 #include "fast_requeue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "rule.h"
 
 /* How a contender that has released the lock requeues without a list. Its last
  * list showed the queue's last node, X, which will be ahead of its new node N
- * (queue_tail.h). So the contender watches X, and requests a list only when X
+ * (struct queue_tail). So the contender watches X, and requests a list only when X
  * is deleted. That list shows the other nodes ahead of N.
  *
  * Why this is safe:
@@ -32,21 +35,85 @@
 
 enum { NEWER_MAX = 2 }; /* the most nodes created behind the tail */
 
-/* Stores the last nodes of the queue (the tail) if `c` is first or second in
- * the queue. For a later contender, the tail would be outdated before its next
- * create. */
+static void set_name(char *to, const char *name) {
+  memcpy(to, name, strlen(name) + 1);
+}
+
+static void forget(struct queue_tail *tail) {
+  if (tail) tail->seen_in = 0;
+}
+
+void fast_requeue_forget_tail(struct queue *queue) { forget(queue->tail); }
+
+/* Adds an entry to the tail. The caller adds the last entry of the list first.
+ * Returns false if another client's name is too long to be stored. */
+static bool add(struct queue_tail *tail, const struct entry *e) {
+  char *name = tail->length == 0 ? tail->last : tail->before;
+  tail->length++;
+  if (tail->length > 2) return true;
+  if (strlen(e->name) >= NAME_MAX_USUAL) return false;
+  set_name(name, e->name);
+  return true;
+}
+
+/* Stores the nodes behind `own` as the tail if `c` is first or second in the
+ * queue. For a later contender, the tail would be outdated before its next
+ * create. When `c` requeues, the stored nodes will be ahead of its next node.
+ * If no node is behind `own`, the tail becomes unknown. */
 void fast_requeue_store_tail(const struct contender *c,
                              const struct listing *listing,
                              const struct entry *own) {
+  const struct entry *last = &listing->entries[listing->count - 1];
+  enum kind kind = c->options.kind;
+  struct queue_tail *tail = c->queue->tail;
   if (contender_waits_by_list(c) || c->view.ahead > 1) return;
-  queue_tail_store(&c->queue->tail, contender_pipeline(c)->connection,
-                   c->options.kind, listing, own);
+  if (last == own) {
+    forget(tail);
+    return;
+  }
+  if (!tail) tail = c->queue->tail = malloc(sizeof *tail);
+  if (!tail) return;
+  struct entry next = {.role = own->role, .sequence = INT32_MAX};
+  *tail = (struct queue_tail){.seen_in = contender_pipeline(c)->connection,
+                              .kind = kind,
+                              .role = own->role,
+                              .number = last->sequence};
+  for (const struct entry *e = last; e > own; e--)
+    if (rule_blocks(kind, &next, e) && !add(tail, e)) forget(tail);
+  if (tail->length == 0) forget(tail);
 }
 
-static const struct queue_tail *tail_of(const struct contender *c) {
-  return queue_tail_valid_for(c->queue->tail, contender_pipeline(c)->connection,
-                              c->options.kind,
-                              rule_role(c->options.kind, c->options.layout));
+/* Returns the tail if it was stored in this connection, for contenders like
+ * `c`; otherwise NULL. */
+static struct queue_tail *tail_of(const struct contender *c) {
+  struct queue_tail *tail = c->queue->tail;
+  bool fits = tail && tail->seen_in == contender_pipeline(c)->connection &&
+              tail->kind == c->options.kind &&
+              tail->role == rule_role(c->options.kind, c->options.layout);
+  return fits ? tail : NULL;
+}
+
+/* Returns how many nodes were created between the tail and the new node `name`.
+ * -1: unknown, also near the end of the sequence counter, because the numbers
+ * can wrap around there. */
+static int gap_to(const struct queue_tail *tail, const char *name) {
+  int32_t number;
+  bool behind = name_parse(name, &number) == tail->role &&
+                number < SEQUENCE_DANGER && number > tail->number;
+  return behind ? number - tail->number - 1 : -1;
+}
+
+/* Adds the new node `name` to the tail, if no other node was created between
+ * them. */
+static void append(struct queue_tail *tail, const char *name) {
+  struct entry next = {.role = tail->role, .sequence = INT32_MAX}, e;
+  if (gap_to(tail, name) != 0) return;
+  tail->number++;
+  e = (struct entry){.role = tail->role, .sequence = tail->number};
+  if (!rule_blocks(tail->kind, &next, &e)) return;
+  set_name(tail->before, tail->last);
+  set_name(tail->last, name);
+  tail->length++;
 }
 
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
@@ -91,7 +158,7 @@ static bool watch_tail(struct contender *c, const struct queue_tail *tail,
  * returns false if there is no memory. */
 static bool queue_behind_tail(struct contender *c) {
   const struct queue_tail *tail = tail_of(c);
-  int gap = tail ? queue_tail_gap(tail, c->node.name) : -1;
+  int gap = tail ? gap_to(tail, c->node.name) : -1;
   if (gap < 0 || gap > NEWER_MAX || !watch_tail(c, tail, gap)) return false;
   c->view.phase = VIEW_AT_LEAST;
   c->view.ahead = tail->length + gap;
@@ -114,7 +181,7 @@ bool fast_requeue_created(struct contender *c) {
     c->view.phase = VIEW_PLAIN;
     asks = !queue_behind_tail(c);
   }
-  if (tail_of(c)) queue_tail_append(c->queue->tail, c->node.name);
+  if (tail_of(c)) append(tail_of(c), c->node.name);
   return !asks;
 }
 

@@ -1,53 +1,48 @@
-#include "late_creates.h"
-
-void late_creates_init(struct late_creates *late) {
-  *late =
-      (struct late_creates){.due = NEVER, .lists_left = LATE_CREATES_AT_ONCE};
-}
+/* Creates that a server may apply late.
+ *
+ * A server's thread may read a create and stall. Its connection breaks. The
+ * client reconnects to the same server, lists the directory and does not find
+ * the node. Then the thread continues and the server creates the node, because
+ * the session is alive and belongs to this server. All server versions behave
+ * so: PrepRequestProcessor checks only the session, and which server owns it.
+ *
+ * This can happen after any length of time. A server that does not own the
+ * session refuses such a request, but the session may return to that server.
+ * Only the end of the ZooKeeper session excludes a late create.
+ *
+ * Such a node would block other contenders for as long as the session lives. So
+ * zklock lists the directory from time to time until the session ends. If a
+ * list shows a node of this session that no contender knows, zklock deletes it
+ * (orphans.c). With a session timeout of T, lists are T/8 to T/4 apart. So a late
+ * node delays other contenders by less than a dead client does. */
+#include "contender.h"
 
 void late_creates_expect(struct contender *c) {
   struct queue *queue = c->queue;
-  struct late_creates *late = &queue->all->late_creates;
-  bool unconfirmed = c->node.unconfirmed;
+  const struct pipeline *pipeline = contender_pipeline(c);
+  if (!c->node.unconfirmed) return;
   c->node.unconfirmed = false;
-  if (unconfirmed && contender_is_exclusive(c))
-    queue->late_holder_possible = true;
-  if (!unconfirmed || queue->late_create_possible) return;
+  if (contender_is_exclusive(c)) queue->late_holder_possible = true;
   queue->late_create_possible = true;
-  queue->listed_in = late->cycle;
-  if (late->queues++ == 0)
-    late->due = contender_pipeline(c)->now + contender_pipeline(c)->timeout / 8;
+  if (queue->all->late_list_at == NEVER)
+    queue->all->late_list_at = pipeline->now + pipeline->timeout / 8;
 }
 
 void late_creates_end(struct queue *queue) {
-  struct late_creates *late = &queue->all->late_creates;
-  queue->late_holder_possible = false;
-  if (!queue->late_create_possible) return;
-  queue->late_create_possible = false;
-  if (--late->queues == 0) late->due = NEVER;
+  queue->late_create_possible = queue->late_holder_possible = false;
   directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-int64_t late_creates_due(const struct late_creates *late,
-                         const struct pipeline *pipeline) {
-  return pipeline->connected ? late->due : NEVER;
-}
-
-void late_creates_begin_turn(struct late_creates *late,
-                             struct pipeline *pipeline) {
-  /* If the previous turn had lists to spare, it listed every due directory.
-   * Then a new cycle begins, in which each directory is due again. */
-  if (late->lists_left > 0) late->cycle++;
-  late->lists_left = LATE_CREATES_AT_ONCE;
-  late->due = pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);
+int64_t late_creates_due(const struct contenders *all) {
+  return all->pipeline->connected ? all->late_list_at : NEVER;
 }
 
 void late_creates_list(struct queue *queue) {
-  struct late_creates *late = &queue->all->late_creates;
-  if (!queue->late_create_possible || queue->listed_in == late->cycle ||
-      late->lists_left == 0)
-    return;
-  late->lists_left--;
-  queue->listed_in = late->cycle;
+  struct contenders *all = queue->all;
+  struct pipeline *pipeline = all->pipeline;
+  if (!queue->late_create_possible) return;
   directory_list(&queue->directory, 0);
+  if (all->late_list_at == NEVER)
+    all->late_list_at =
+        pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);
 }

@@ -2,7 +2,7 @@
  * delete, too, such as a barrier's node.
  *
  * A server may apply a request late, after its session has reconnected and
- * another client has changed the node (late_creates.h). ZooKeeper's conditions
+ * another client has changed the node (late_creates.c). ZooKeeper's conditions
  * do not prevent this, because the version of a new node is always 0. So the
  * session first creates a nonce: an ephemeral node with a unique name. The
  * request is a transaction that checks that the nonce exists.

@@ -91,11 +91,6 @@ static void append(struct op ***end, struct op *op) {
   *end = &op->next;
 }
 
-static void count(struct pipeline *w, const struct op *op) {
-  if (op == &w->nudge) counter_add(&w->counters.nudges, 1);
-  counter_add(&w->counters.in_flight, 1);
-}
-
 /* Decides whether the op is a renewal of the lease. One renewal is in flight at
  * a time, and the next heartbeat is sent a while after a renewal. But a server
  * may refuse all requests except heartbeats, and a refusal renews nothing. So
@@ -115,7 +110,8 @@ static void record_sent(struct pipeline *w, struct op *op) {
   op->sent = w->now;
   append(&w->flight_end, op);
   decide_renewal(w, op);
-  count(w, op);
+  if (op == &w->nudge) counter_add(&w->counters.nudges, 1);
+  counter_add(&w->counters.in_flight, 1);
 }
 
 /* Sends `op`. If `before` is not NULL, sends both in one transaction. */
@@ -284,12 +280,9 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
  * contender can wait without a node. */
 static bool schedule_resend(struct pipeline *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
-  bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
   if (!op->resend) return false;
-  if (!again) {
-    if (!reply_is_transient(rc)) refusals_end(&w->resend_pause);
-    return false;
-  }
+  if (!reply_is_transient(rc)) refusals_end(&w->resend_pause);
+  if (!reply_is_transient(rc) || full || op->tries >= TRIES_MAX) return false;
   op->tries++;
   op->in_flight = true;
   op->next = w->resends;
@@ -369,8 +362,7 @@ void pipeline_expired(struct pipeline *w) {
 }
 
 void pipeline_closed(struct pipeline *w) {
-  w->connected = false;
-  lose_flight(w);
+  pipeline_disconnected(w);
   w->retry_at = w->poll_at = NEVER;
 }
 
@@ -379,9 +371,9 @@ void pipeline_closed(struct pipeline *w) {
 void pipeline_renew_lease(struct pipeline *w) { w->renewal_wanted = true; }
 
 static bool is_time(int64_t *at, int64_t now) {
-  if (*at > now) return false;
-  *at = NEVER;
-  return true;
+  bool due = *at <= now;
+  if (due) *at = NEVER;
+  return due;
 }
 
 /* Sends the refused ops with `resend` again, if their pause is over. */
@@ -453,9 +445,6 @@ void pipeline_send_nudge(struct pipeline *w) {
 }
 
 int64_t pipeline_due(const struct pipeline *w, enum need need) {
-  int64_t due = heartbeat_due(w, need);
-  int64_t others[] = {nudge_due(w), w->retry_at, w->poll_at};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (others[i] < due) due = others[i];
-  return due;
+  return earliest(earliest(heartbeat_due(w, need), nudge_due(w)),
+                  earliest(w->retry_at, w->poll_at));
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fast_requeue.h"
-#include "late_creates.h"
 #include "wait_ops.h"
 
 /* Waiting for the quota. */

@@ -5,11 +5,9 @@
 
 #include <string.h>
 
-#include "blocker.h"
 #include "fast_requeue.h"
 #include "hash.h"
 #include "queue.h"
-#include "queue_position.h"
 #include "wait_ops.h"
 
 /* If `c` is the reader of a downgrade, watches the node of its writer. When a

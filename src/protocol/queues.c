@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "hash.h"
-#include "late_creates.h"
 
 static unsigned bucket_of(const char *path, size_t length) {
   return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
@@ -131,18 +130,15 @@ void queues_watch_holds(struct queues *queues) {
 
 void queues_list_for_late_creates(struct queues *queues) {
   struct contenders *all = queues->all;
-  if (late_creates_due(&all->late_creates, all->pipeline) > all->pipeline->now)
-    return;
-  late_creates_begin_turn(&all->late_creates, all->pipeline);
+  if (late_creates_due(all) > all->pipeline->now) return;
+  all->late_list_at = NEVER;
   queues_each(queues, late_creates_list);
 }
 
 int64_t queues_due(const struct queues *queues) {
   const struct contenders *all = queues->all;
-  int64_t due = timers_due(&all->timers), watch = watch_due(all),
-          late = late_creates_due(&all->late_creates, all->pipeline);
-  if (watch < due) due = watch;
-  return late < due ? late : due;
+  return earliest(timers_due(&all->timers),
+                  earliest(watch_due(all), late_creates_due(all)));
 }
 
 void queues_flush(struct queues *queues) {

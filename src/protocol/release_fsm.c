@@ -1,9 +1,12 @@
-#include "release_fsm.h"
+/* The last states of a contender: a refusal, a release or a loss, and then the
+ * deletion of its node. The delete is repeated until a server confirms it.
+ * acquire_fsm.c describes all states, and calls the functions at the end of
+ * this file. */
+#include "acquire_fsm.h"
 
 #include <assert.h>
 
 #include "fast_requeue.h"
-#include "late_creates.h"
 #include "wait_ops.h"
 
 #define SECOND INT64_C(1000000000)
@@ -151,7 +154,7 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
  * this may have kept `c` out of the queue. So the owner receives this as the
  * reason. */
 void acquire_fsm_time_out(struct contender *c) {
-  bool by_gate = c->gate_state == GATE_WAITS;
+  bool by_gate = c->has_gate && c->gate->decision == DECISION_NONE;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
   const struct refusals *b =
       d->making.rc && !contender_has_node(c) ? &d->making : &d->listing;
@@ -278,8 +281,7 @@ static void on_delete_denied(struct contender *c, int rc) {
  * contender that still waits for a decision. */
 void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
   int64_t due = contender_pipeline(c)->now + pause;
-  if (c->decision == DECISION_NONE && c->options.deadline < due)
-    due = c->options.deadline;
+  if (c->decision == DECISION_NONE) due = earliest(due, c->options.deadline);
   timer_set(&c->queue->all->timers, &c->timer, due);
 }
 

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "queue.h"
-#include "queue_position.h"
 #include "queued.h"
 #include "wait_ops.h"
 
@@ -33,16 +32,13 @@ static void on_gate_news(struct contender *gate, enum news news) {
   }
   if (news == NEWS_REFUSED)
     copy_blocker_of_gate(c); /* the gate's memory is still valid */
-  c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
-                  : news == NEWS_FORGOTTEN ? GATE_FREE
-                                           : GATE_OUT;
+  if (news == NEWS_FORGOTTEN) c->has_gate = false;
   contender_settle_later(c);
 }
 
-/* Returns whether the gate's memory can be used: no gate has begun, or the last
- * gate is over. */
-static bool gate_is_unused(const struct contender *c) {
-  return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
+/* Returns whether the gate holds the inner mutex. */
+static bool is_inside(const struct contender *c) {
+  return c->has_gate && c->gate->state == CONTENDER_HELD;
 }
 
 /* Returns the queue of the inner mutexes, in the directory beside the
@@ -69,7 +65,7 @@ static void begin_gate(struct contender *c) {
     pipeline_retry(contender_pipeline(c));
     return;
   }
-  c->gate_state = GATE_WAITS;
+  c->has_gate = true;
   contender_init(c->gate, &options, on_gate_news, c);
   acquire_fsm_begin(c->gate, queue, &queued_wait_ops);
 }
@@ -77,24 +73,20 @@ static void begin_gate(struct contender *c) {
 /* Creates the permit's node if the gate holds the inner mutex. Otherwise begins
  * the gate. */
 static void enter(struct contender *c) {
-  if (c->gate_state == GATE_INSIDE)
+  if (is_inside(c))
     acquire_fsm_enter(c);
-  else if (gate_is_unused(c))
+  else if (!c->has_gate)
     begin_gate(c);
 }
 
 /* Ends the gate of a permit that was granted or refused, so that the next
  * contender can enter. */
 static void leave_gate(struct contender *c) {
-  if (gate_is_unused(c)) return;
+  if (!c->has_gate) return;
   if (c->gate->state == CONTENDER_HELD)
     acquire_fsm_release(c->gate);
   else
     acquire_fsm_refuse(c->gate, REFUSED_CANCELLED, 0);
-}
-
-static bool gate_was_refused(const struct contender *c) {
-  return c->gate_state != GATE_UNUSED && c->gate->decision == DECISION_REFUSED;
 }
 
 static void refuse_as_gate(struct contender *c) {
@@ -105,12 +97,12 @@ static void refuse_as_gate(struct contender *c) {
 
 /* Acts on the states of the permit and its gate. */
 static void settle(struct contender *c) {
-  bool inside = c->gate_state == GATE_INSIDE;
+  bool inside = is_inside(c);
   if (c->decision != DECISION_NONE)
     leave_gate(c);
-  else if (gate_was_refused(c))
+  else if (c->gate->decision == DECISION_REFUSED)
     refuse_as_gate(c);
-  else if (c->state == CONTENDER_PARKED && (inside || gate_is_unused(c)))
+  else if (c->state == CONTENDER_PARKED && (inside || !c->has_gate))
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
@@ -121,7 +113,7 @@ static void settle(struct contender *c) {
 }
 
 static void store_blocker(struct contender *c) {
-  if (c->gate_state != GATE_WAITS) {
+  if (!c->has_gate || c->gate->decision != DECISION_NONE) {
     queued_store_blocker(c);
     return;
   }

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "late_creates.h"
 #include "wait_ops.h"
 
 #define MILLISECOND INT64_C(1000000)
@@ -103,7 +102,7 @@ void session_init(struct session *s, const struct session_options *options,
   node_waits_init(&s->node_waits, &s->all);
   nonces_init(&s->nonces, &s->pipeline);
   barrier_leaves_init(&s->barrier_leaves, &s->node_waits);
-  late_creates_init(&s->all.late_creates);
+  s->all.late_list_at = NEVER;
   s->pipeline.acl_may_deny = options->acl_may_deny;
 }
 
@@ -435,11 +434,9 @@ void session_run(struct session *s, int64_t now) {
 }
 
 int64_t session_due(const struct session *s) {
-  int64_t due = queues_due(&s->queues);
-  int64_t others[] = {pipeline_due(&s->pipeline, need_of(s)), s->renew_at,
-                      node_waits_due(&s->node_waits),
-                      s->all.holders > 0 ? s->pipeline.lease.until : NEVER};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (others[i] < due) due = others[i];
-  return due;
+  int64_t protocol =
+      earliest(queues_due(&s->queues), pipeline_due(&s->pipeline, need_of(s)));
+  int64_t waits = earliest(s->renew_at, node_waits_due(&s->node_waits));
+  int64_t lease = s->all.holders > 0 ? s->pipeline.lease.until : NEVER;
+  return earliest(lease, earliest(protocol, waits));
 }

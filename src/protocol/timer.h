@@ -11,6 +11,8 @@
 
 #define NEVER INT64_MAX
 
+static inline int64_t earliest(int64_t a, int64_t b) { return a < b ? a : b; }
+
 struct timer {
   int64_t due;         /* NEVER: not armed */
   struct timer *child; /* the first child; no child is due earlier */

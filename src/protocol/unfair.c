@@ -9,7 +9,7 @@
  * The second node makes a late delete harmless. A server's thread may read a
  * delete and stall. The connection breaks, the client reconnects to the same
  * server and deletes the node again, and another client creates `holder`. Then
- * the thread continues (late_creates.h). A late delete of `holder` alone would
+ * the thread continues (late_creates.c). A late delete of `holder` alone would
  * end the other client's hold. That client would not know this yet, so two
  * clients would believe that they hold the lock.
  *
@@ -35,8 +35,7 @@
  * contender's node alone, the contender deletes `holder` by its name after a
  * read. */
 #include "acquire_fsm.h"
-#include "blocker.h"
-#include "queue_position.h"
+#include "queued.h"
 #include "wait_ops.h"
 
 static void become_first(struct contender *c) {

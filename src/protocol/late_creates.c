@@ -13,9 +13,13 @@
  * Such a node would block other contenders for as long as the session lives. So
  * zklock lists the directory from time to time until the session ends. If a
  * list shows a node of this session that no contender knows, zklock deletes it
- * (orphans.c). With a session timeout of T, lists are T/8 to T/4 apart. So a late
- * node delays other contenders by less than a dead client does. */
+ * (orphans.c). With a session timeout of T, lists are T/8 to T/4 apart. So a
+ * late node delays other contenders by less than a dead client does. If
+ * AT_ONCE directories must be listed, they are listed half as often, and so on.
+ * So the servers get about AT_ONCE lists per T/4 in the mean, or fewer. */
 #include "contender.h"
+
+enum { AT_ONCE = 100 };
 
 void late_creates_expect(struct contender *c) {
   struct queue *queue = c->queue;
@@ -40,9 +44,11 @@ int64_t late_creates_due(const struct contenders *all) {
 void late_creates_list(struct queue *queue) {
   struct contenders *all = queue->all;
   struct pipeline *pipeline = all->pipeline;
+  int64_t pause = pipeline->timeout / 4;
   if (!queue->late_create_possible) return;
   directory_list(&queue->directory, 0);
   if (all->late_list_at == NEVER)
-    all->late_list_at =
-        pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);
+    all->late_list_at = pipeline->now + pipeline_jitter(pipeline, pause);
+  else
+    all->late_list_at += pause / AT_ONCE;
 }

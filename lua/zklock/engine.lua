@@ -40,7 +40,7 @@ function Engine.new(session, handle, given)
     data = ("%s:%d"):format(core.hostname(), pid), -- the nodes' default data
     state = State.new(),
     waits = waits.tables(),
-    scopes = {}, -- nginx requests that own waits or holds
+    scopes = {}, -- of nginx requests: ngx/scope.lua
     runs = setmetatable({}, { __mode = "k" }), -- run() calls of elections
     retired = false,
     -- Maps a hold's number to its oldest guard that is not yet released. Weak,

@@ -157,7 +157,7 @@ function M.session(hosts, options, ...)
 end
 
 --- Answers the running request with the operators' page (doc/metrics.md).
-M.status = status.answer
+M.status = status
 
 --- Ends the waits and holds of the running request.  Handlers call it in
 -- log_by_lua if nginx does not report the end of their requests (doc/nginx.md).

@@ -84,7 +84,7 @@ function Owners:push(kind, owner, guard, scope)
   stack[#stack + 1] = guard
   if scope then
     guard._scope = scope
-    scope:add(scope.guards, guard)
+    scope.guards[guard] = true
   end
 end
 
@@ -92,7 +92,7 @@ end
 -- already removed.
 function Owners.forget(guard)
   local scope, stack = rawget(guard, "_scope"), guard._stack or NOTHING
-  if scope then scope:remove(scope.guards, guard) end
+  if scope then scope.guards[guard] = nil end
   for i = #stack, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)

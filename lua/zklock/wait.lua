@@ -123,7 +123,7 @@ end
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
-    scope:add(scope.waits, wait)
+    scope.waits[wait] = true
   end
   wait.callback = callback
   wait.adapter = wait.engine.adapters:expect(wait)
@@ -149,7 +149,7 @@ function waits.finish(wait)
     if not scope then
       wait.callback(wait)
     elseif not scope:has_ended() then
-      scope:remove(scope.waits, wait)
+      scope.waits[wait] = nil
       wait.callback(wait)
     end
     if adapter then wait.engine.adapters:attend(adapter, wait, nil) end
@@ -201,7 +201,7 @@ end
 -- events.
 local function detach(wait)
   local adapter, scope = wait.adapter, wait.scope
-  if scope then scope:remove(scope.waits, wait) end
+  if scope then scope.waits[wait] = nil end
   if adapter then wait.engine.adapters:attend(adapter, wait, nil) end
   leave(wait)
   if wait.line then wait.line:drop(wait) end
@@ -261,7 +261,7 @@ end
 function waits.prepare(wait, adapter)
   local scope = wait.scope
   wait.adapter = adapter
-  if scope then scope:add(scope.waits, wait) end
+  if scope then scope.waits[wait] = true end
 end
 
 --- Suspends the running task until the wait is done or its time is over.

@@ -145,7 +145,7 @@ local SERVER = [[
       assert(session:mutex(ngx.var.arg_path):acquire(30)):release()
       collectgarbage()
     end
-    ngx.print(session._engine.core:requests(false))
+    ngx.print(session._engine.core:requests())
   } }
   location /zklock {
     content_by_lua_block { require("zklock.ngx").status() }
@@ -336,7 +336,7 @@ describe("zklock.ngx.session", function()
     local path = support.path()
     assert.equal("fine", server:must("/ids?path=" .. path))
     assert.equal("held", server:must("/callback?path=" .. path))
-    assert.matches("so it looks for events every 50 ms: on purpose",
+    assert.matches("so it looks for events every second: on purpose",
       server:complaints(), 1, true)
     local old = server:workers()
     server:signal "HUP"

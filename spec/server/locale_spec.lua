@@ -54,21 +54,6 @@ describe("Where numbers have a comma", function()
     end
   end)
 
-  -- What stands on the page, and in a program's copy of it.
-  it("so has the operators' page, and as JSON", function()
-    start([[
-      local page = require "zklock.ngx.page"
-      change(arg[1])
-      say(page.seconds(0.0123), page.seconds(2.5), page.seconds(75))
-    ]], "de_DE"):expect "12.3 ms\t2.5 s\t1 min 15 s":wait()
-    start([[
-      change(arg[1])
-      local json = require "zklock.ngx.json"
-      local text = json.write { time = 0.5, buckets = { 1, 2 } }
-      say(text:match '"time":[^,}]*', json.read(text).time == 0.5)
-    ]], "de_DE"):expect '"time":0.5\ttrue':wait()
-  end)
-
   -- (Capital letters come first by their bytes, and not in any dictionary.)
   it("multis take their parts in one order, whatever their locales", function()
     local path, children = support.path(), {}

@@ -62,10 +62,9 @@ struct core {
   /* (l) The last number that a turn, an ask, an await or an nginx request got.
    * Events identify these objects by their numbers. */
   uint64_t numbers;
-  bool closed;    /* (l) core_close was called */
-  bool left;      /* (l) core_leave was called */
-  int requests;   /* (l) number of unfinished nginx requests */
-  bool want_ends; /* (l) the end of each nginx request posts EVENT_ENDED */
+  bool closed;  /* (l) core_close was called */
+  bool left;    /* (l) core_leave was called */
+  int requests; /* (l) number of unfinished nginx requests */
   struct nginx_socket nginx_socket; /* (l) */
 };
 

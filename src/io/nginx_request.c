@@ -24,7 +24,7 @@ void nginx_request_end(void *self) {
   struct core *core = request->core;
   request->ended = true;
   core->requests--;
-  if (!core->left && (request->wanted || core->want_ends)) {
+  if (!core->left) {
     request->references++;
     channel_event(&core->channel, &request->message, EVENT_ENDED);
   }

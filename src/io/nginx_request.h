@@ -19,7 +19,6 @@ struct nginx_request {
   _Atomic int references; /* (a) of handler, userdata, queued message */
   struct core *core;      /* (c) the session; the request has a reference */
   uint64_t number;        /* (c) identifies the request in events */
-  bool wanted;            /* (l) a wait or hold must end with the request */
   bool ended;             /* (l) nginx has ended the request */
   struct message message;
 };
@@ -28,8 +27,7 @@ struct nginx_request {
  * cleanup handler. Returns NULL if there is no memory. */
 struct nginx_request *nginx_request_new(struct core *core);
 /* nginx calls this cleanup handler when the request ends. Records the end, and
- * posts EVENT_ENDED if that event is requested. Drops the handler's
- * reference. */
+ * posts EVENT_ENDED. Drops the handler's reference. */
 void nginx_request_end(void *request);
 void nginx_request_drop(struct nginx_request *request);
 

@@ -233,6 +233,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"has_streams", has_streams},
                                        {"has_sasl", has_sasl},
                                        {NULL, NULL}};
+  static _Atomic int states;
   compat_checkversion(L);
   pin_and_bind(L);
   binding_register_settings(L);
@@ -247,6 +248,10 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   lua_setfield(L, -2, "data_max");
   lua_pushliteral(L, REVOKE_MARK);
   lua_setfield(L, -2, "revoke_mark");
+  /* Whether this is the first Lua state that loads the module in this process,
+   * or in the process from which this one was forked. */
+  lua_pushboolean(L, states++ == 0);
+  lua_setfield(L, -2, "is_first");
   lua_pushliteral(L, "st");
   lua_setfield(L, -2, "backend");
   return 1;

@@ -135,29 +135,15 @@ static int new_request(lua_State *L) {
   return 2;
 }
 
-/* session:requests(want_ends) → the number of unfinished nginx requests
- *
- * If `want_ends` is true, the end of each nginx request posts an event, even
- * without a wait or a hold. */
+/* session:requests() → the number of unfinished nginx requests */
 static int count_requests(lua_State *L) {
-  struct core *core = binding_check_session(L);
-  core->want_ends = lua_toboolean(L, 2);
-  lua_pushinteger(L, core->requests);
+  lua_pushinteger(L, binding_check_session(L)->requests);
   return 1;
 }
 
 static int request_has_ended(lua_State *L) {
   lua_pushboolean(L, check_request(L)->ended);
   return 1;
-}
-
-/* request:mark(wanted) → nothing
- *
- * If `wanted` is true, the end of this request posts an event. The caller
- * passes true while a wait or a hold belongs to the request. */
-static int request_mark(lua_State *L) {
-  check_request(L)->wanted = lua_toboolean(L, 2);
-  return 0;
 }
 
 static int request_gc(lua_State *L) {
@@ -170,7 +156,6 @@ static int request_gc(lua_State *L) {
 
 void binding_register_nginx(lua_State *L) {
   static const luaL_Reg request[] = {{"has_ended", request_has_ended},
-                                     {"mark", request_mark},
                                      {NULL, NULL}};
   static const luaL_Reg session[] = {{"open_socket", open_socket},
                                      {"accept_socket", accept_socket},

@@ -21,10 +21,9 @@
 --   A.disarm()          optional: lets the loop stop watching the fd
 --   A.owner()           optional: returns the owner of the running task's holds
 --   A.scope()           optional: returns the scope of the running request, if
---                       there is one (ngx/scope.lua): `waits` and `guards`,
---                       sets for scope:add(set, thing) and
---                       scope:remove(set, thing); scope:has_ended(); and
---                       `client`: whether a client can end the request
+--                       there is one (ngx/scope.lua): the sets `waits` and
+--                       `guards`; scope:has_ended(); and `client`: whether a
+--                       client can end the request
 --   A.is_leaving()      optional: returns whether the process is about to end
 --   A.cleanup()         optional: ends the scope of a request if A cannot
 --                       detect the request's end

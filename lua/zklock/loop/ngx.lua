@@ -8,13 +8,12 @@ local waits = require "zklock.wait"
 return { new = function(_, engine)
   local A, reading = { reads_fd = true }, { left = true }
   local weak = setmetatable({ engine }, { __mode = "v" })
-  weak[2] = A
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
   -- Suspends the thread. The reader, which calls step() (ngx/reader.lua),
   -- starts in a timer. nginx drops the timer if too many run
-  -- (lua_max_running_timers); a wait then starts another reader. If nginx
+  -- (lua_max_running_timers); a wait then starts another timer. If nginx
   -- starts no timer at all, the waits themselves check for events.
   function A.wait(w, timeout)
     A.arm()
@@ -26,10 +25,7 @@ return { new = function(_, engine)
     w.parked = false
     local unread = reading.left or not reading.began
     if unread and not w.done then reader.look(weak) end
-    if longest == 1 and not reading.began then
-      reading.replaced = true
-      A.arm()
-    end
+    if longest == 1 and not reading.began then reader.begin(reading, weak) end
   end
 
   -- Wakes the thread if it still waits. If the thread was killed, it no longer
@@ -44,7 +40,7 @@ return { new = function(_, engine)
   end
 
   function A.arm()
-    if reading.left or reading.replaced then reading = reader.start(weak) end
+    if reading.left then reading = reader.start(weak) end
   end
 
   function A.nudge()

@@ -1,45 +1,35 @@
---- JSON: writes and reads the text in which a worker reports to the others. The
--- answer to `?format=json` also consists of these texts.
+--- JSON: writes and reads the reports that workers share (board.lua), and
+-- writes the answer to `?format=json`.
 --
 -- The only escape in strings is \u00XX, for quotes and backslashes. All other
 -- bytes of paths stay as they are; json.plain makes them fit to be shown.
-local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
 
 local json = {}
 
 local escapes = { ['"'] = "\\u0022", ["\\"] = "\\u005c" }
 
--- The fields whose values are always JSON objects. If such a value is an empty
--- table, it is written as {}, not as [].
-local objects = { refusals = true, losses = true, internal = true }
+-- The fields whose values are JSON objects even if they are empty.
+local objects = { refusals = true, losses = true }
 
-local function is_finite(value)
-  return type(value) ~= "number" or value - value == 0
-end
-
---- Returns the text of a value. Lists must have no gaps, and keys of objects
--- must be names. Omits numbers that are not finite. `key`: the key of the value
--- in the table that contains it.
+--- Returns the text of a value. Lists must have no gaps, keys of objects must
+-- be names, and numbers must be finite. `key`: the key of the value in the
+-- table that contains it.
 function json.write(value, key)
   if type(value) == "string" then
     return '"' .. value:gsub('["\\]', escapes) .. '"'
   elseif type(value) == "number" then
-    return decimal.format("%.14g", value)
+    return ("%.14g"):format(value) -- with a point, in any locale of nginx
   elseif type(value) ~= "table" then
     return tostring(value)
-  elseif key == "buckets" then -- most of a report: whole numbers only
-    return "[" .. table.concat(value, ",") .. "]"
   end
   local parts = {}
-  for i, item in ipairs(value) do parts[i] = json.write(item) end
-  if parts[1] or not next(value) and not objects[key] then
+  if value[1] ~= nil or not next(value) and not objects[key] then
+    for i, item in ipairs(value) do parts[i] = json.write(item) end
     return "[" .. table.concat(parts, ",") .. "]"
   end
   for name, item in pairs(value) do
-    if is_finite(item) then
-      parts[#parts + 1] = '"' .. name .. '":' .. json.write(item, name)
-    end
+    parts[#parts + 1] = '"' .. name .. '":' .. json.write(item, name)
   end
   return "{" .. table.concat(parts, ",") .. "}"
 end
@@ -75,11 +65,10 @@ local function read(text, i)
   if i then return value, i + 1 end
 end
 
---- Parses a text that json.write produced. Returns its value, or nil if the
--- text is not valid.
+--- Parses a text of json.write. Returns nil if the text is not valid.
 function json.read(text)
   local value, after = read(text, 1)
-  if after == #text + 1 then return value end
+  return after == #text + 1 and value or nil
 end
 
 return json

@@ -14,61 +14,62 @@ end
 -- state serves only one request. In the second case, a running reader would
 -- keep the state alive.
 local function may_leave()
-  return not scopes.lasts or ngx.worker.exiting()
+  return not scopes.lasts() or ngx.worker.exiting()
 end
 
--- Returns a table with `spawn`, which runs a callback in its own light thread,
--- because a callback may wait. nginx keeps an ended thread until another thread
--- waits for it. `running`: the number of threads that have not ended. While a
--- thread runs, the reader must not end, because nothing else could release what
--- the thread holds.
+-- Calls a function. Logs an error, because no error may end the reader: waits
+-- need it.
+local function try(...)
+  local ok, result = pcall(...)
+  if ok then return result end
+  ngx.log(ngx.ERR, plain.problem(result))
+end
+
+-- Returns the number of threads in the list that have not ended. nginx keeps an
+-- ended thread until another thread waits for it.
+local function reap(threads)
+  for i = #threads, 1, -1 do
+    if coroutine.status(threads[i]) == "zombie" then
+      ngx.thread.wait(table.remove(threads, i))
+    end
+  end
+  return #threads
+end
+
+-- Returns an empty list of threads, with a function `spawn`, which runs a
+-- callback in its own light thread, because a callback may wait. While a thread
+-- runs, the reader must not end, because nothing else could release what the
+-- thread holds.
 local function spawner(weak)
-  local reader, threads, tasks = coroutine.running(), {}, { running = 0 }
+  local reader, threads = coroutine.running(), {}
 
   local function task(...)
-    local ok, problem = pcall(...)
-    tasks.running = tasks.running - 1
-    if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
+    try(...)
     if may_leave() and is_open(weak) then weak[1].core:nudge() end
   end
 
-  function tasks.spawn(...)
+  function threads.spawn(...)
     if coroutine.running() ~= reader then return (...)(select(2, ...)) end
-    tasks.running = tasks.running + 1
+    reap(threads)
     threads[#threads + 1] = ngx.thread.spawn(task, ...)
-    for i = #threads, 1, -1 do
-      if coroutine.status(threads[i]) == "zombie" then
-        ngx.thread.wait(table.remove(threads, i))
-      end
-    end
   end
 
-  return tasks
+  return threads
 end
 
--- Calls a function of board.lua. An error in it must not end the reader.
-local function report(fn)
-  local ok, problem = pcall(fn)
-  if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
-end
-
--- Calls the session's step(), and logs errors of callbacks.  Returns false if
--- the reader must end.
-local function turn(weak, tasks)
+-- Calls the session's step(), which raises errors of callbacks. Returns false
+-- if the reader must end.
+local function turn(weak, threads)
+  if not is_open(weak) then return false end
   local engine = weak[1]
-  if not engine or engine.state.is.left then return false end
   local session, callbacks = engine.session, engine.callbacks
-  callbacks.spawn = tasks.spawn
-  local ok, problem =
-    pcall(scopes.is_over and session.close or session.step, session)
+  callbacks.spawn = threads.spawn
+  try(scopes.is_over and session.close or session.step, session)
   callbacks.spawn = false
-  if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
   if engine.state.is.left then return false end
   if ngx.worker.exiting() then engine:retire() end
-  report(board.turn)
   if engine.state.is.left then return false end
-  local requests = engine.core:requests(may_leave())
-  return not may_leave() or requests > 0 or tasks.running > 0
+  return not may_leave() or engine.core:requests() > 0 or reap(threads) > 0
     or waits.any(engine.waits) ~= nil
 end
 
@@ -84,8 +85,7 @@ local function connect(weak)
   if ok then ok, problem = handle:accept_socket() end
   if ok then return socket end
   ngx.log(ngx.ERR, "zklock: cannot open a socket that wakes the worker, so it "
-    .. "looks for events every 50 ms: ",
-    plain.text(tostring(problem)))
+    .. "looks for events every second: ", plain.text(tostring(problem)))
 end
 
 -- Waits until the socket has data or the wait times out, and returns true.
@@ -100,58 +100,48 @@ local function hear(socket)
   return false
 end
 
--- These apply while there is no socket. LOOK: the number of seconds between two
--- checks for events. LOOKS: the number of checks before the socket is opened
--- again.
-local LOOK, LOOKS = 0.05, 200
-
--- Calls step() whenever there may be events, until the reader must end. If the
--- socket breaks, no event is lost: the events stay in the core, and the next
--- step() finds them.
+-- Calls step() whenever there may be events, until the reader must end. Without
+-- a socket, does so every second, and opens the socket again. No event is lost:
+-- the events stay in the core, and the next step() finds them.
 local function follow(me, weak)
-  local tasks, looks, socket = spawner(weak), 0, connect(weak)
+  local threads, socket = spawner(weak), nil
   repeat
+    socket = socket or connect(weak)
     me.reads = socket ~= nil
-    if not socket then
-      ngx.sleep(LOOK)
-      looks = looks + 1
-      if looks % LOOKS == 0 then socket = connect(weak) end
-    elseif not hear(socket) then
-      looks, socket = LOOKS - 1, nil
+    if not (socket and hear(socket)) then
+      socket = nil
+      if not scopes.is_over then ngx.sleep(1) end
     end
-  until me.replaced or not turn(weak, tasks)
+  until not turn(weak, threads)
   if socket then socket:close() end
+  return true
 end
 
-local PULSE, QUICK = 10, 1 -- seconds between two nudges
-
--- Nudges the session every few seconds, so that the reader checks whether it
--- must end. A timer reports the worker's exit (scope.lua). But nginx silently
--- drops timers if too many run. A Lua state that serves one request has no such
--- timer.
+-- Writes the worker's report every second if there is a dictionary. Also nudges
+-- the session, so that the reader checks whether it must end. A timer reports
+-- the worker's exit (scope.lua), but nginx silently drops timers if too many
+-- run.
 local function beat(weak)
   repeat
-    ngx.sleep(board.period() or scopes.lasts and PULSE or QUICK)
+    local dict = board.dictionary()
+    ngx.sleep(dict and 1 or 10)
+    if dict then try(board.write) end
     local is_needed = is_open(weak)
     if is_needed then weak[1].core:nudge() end
   until not is_needed
 end
 
 local function read(_, me, weak)
-  if me.replaced then return end
+  if me.began then return end
   me.began = true
   local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
   scopes.internal[address] = true
-  repeat -- after an error, too: waits need a reader
-    local ok, problem = pcall(follow, me, weak)
+  while not try(follow, me, weak) do
     me.reads = false
-    if not ok then
-      ngx.log(ngx.ERR, plain.problem(problem))
-      ngx.sleep(1)
-    end
-  until ok
-  me.left = true
-  report(board.leave)
+    ngx.sleep(1)
+  end
+  me.reads, me.left = false, true
+  try(board.leave)
   scopes.internal[address] = nil
   ngx.thread.kill(pulse)
 end
@@ -161,31 +151,21 @@ end
 -- this connection, and logs an alert.
 local has_timers = false
 
-local function start_timer(...)
-  if ngx.worker.exiting() and not has_timers then return false end
-  local started = ngx.timer.at(0, ...)
-  has_timers = has_timers or started
-  return started
-end
-
--- Starts another reader if nginx has dropped the timer that was to start the
--- reader `me`.
-local function check(premature, me, weak)
-  if premature or me.began or not weak[2] then return end
-  me.replaced = true
-  weak[2].arm()
-end
-
 local reader = {}
 
---- Starts a reader for the engine `weak[1]`, whose adapter is `weak[2]`.
--- Returns its state: `{ began =, reads =, left =, replaced = }`.  The reader
--- refers to the session only weakly, so that the collector can close an unused
--- session.
+--- Starts the reader `me` of the engine `weak[1]` in a timer; harmless if it
+-- has begun. The reader refers to the session only weakly, so that the
+-- collector can close an unused session. Returns whether nginx has accepted the
+-- timer.
+function reader.begin(me, weak) return ngx.timer.at(0, read, me, weak) end
+
+--- Starts a new reader, and returns its state: `{ began =, reads =, left = }`.
+-- nginx drops the timer if too many run; one more timer begins a second later.
 function reader.start(weak)
   local me = {}
-  me.left = not start_timer(read, me, weak)
-  if scopes.lasts and not me.left then ngx.timer.at(1, check, me, weak) end
+  has_timers = has_timers or not ngx.worker.exiting()
+  me.left = not (has_timers and reader.begin(me, weak))
+  if not me.left then ngx.timer.at(1, read, me, weak) end
   return me
 end
 

@@ -14,10 +14,7 @@ local json = require "zklock.ngx.json"
 local Meters = require "zklock.meters"
 local metrics = require "zklock.metrics"
 local page = require "zklock.ngx.page"
-local plain = require "zklock.plain"
 local schema = require "zklock.schema"
-
-local status = {}
 
 -- nginx does not tell a handler the location of its page.
 local options_of_status = schema.new("status options", {
@@ -26,8 +23,6 @@ local options_of_status = schema.new("status options", {
     return (value:gsub("/+$", ""))
   end, "/zklock" },
 })
-
--- Sending an answer.
 
 local safe = {
   ["Cache-Control"] = "no-store",
@@ -43,48 +38,33 @@ local safe = {
 -- patches logs a warning at 0.
 local function pause() ngx.sleep(0.001) end
 
-local function answer(code, kind, pieces)
-  local length = 0
-  for _, piece in ipairs(pieces) do length = length + #piece end
+local function answer(code, kind, body)
   ngx.status = code
   for name, value in pairs(safe) do ngx.header[name] = value end
   ngx.header.content_type = kind
-  ngx.header.content_length = length
-  for i, piece in ipairs(pieces) do
-    if not ngx.print(piece) then break end -- the client is gone
-    if i % 10 == 0 then pause() end -- each piece is quick to copy
-  end
+  ngx.header.content_length = #body
+  ngx.print(body)
   return ngx.exit(ngx.HTTP_OK) -- also ends threads that still wait for a server
 end
 
 local function refuse(code, sentence, ...)
   return answer(code, "text/plain; charset=utf-8",
-    { "zklock: " .. plain.text(sentence:format(...)) .. "\n" })
+    "zklock: " .. sentence:format(...) .. "\n")
 end
 
-local names = check.set "format refresh queues"
-local formats, flags = check.set "html json", check.set "0 1"
+local taken = check.set "format=html format=json queues=0 queues=1"
 
--- Returns the parameters of the query; or nil and a message. The message
--- contains no text of the query, which is untrusted.
-local function read_query()
-  local given = ngx.req.get_uri_args(20)
-  for name in pairs(given) do
-    if not names[name] then
-      return nil, "unknown name in the query: use format, refresh or queues"
+-- Returns whether the page takes all parameters of the query.
+local function fits(query)
+  for name, value in pairs(query) do
+    value = tostring(value)
+    local seconds = name == "refresh" and tonumber(value:match "^%d+$")
+    if not taken[name .. "=" .. value]
+        and not (seconds and seconds >= 1 and seconds <= 3600) then
+      return false
     end
   end
-  local format, queues = given.format or "html", given.queues or "0"
-  local refresh = given.refresh
-  local seconds = tonumber((tostring(refresh):match "^%d%d?%d?%d?$"))
-  if not formats[format] then
-    return nil, "format is html or json"
-  elseif refresh and not (seconds and seconds >= 1 and seconds <= 3600) then
-    return nil, "refresh is a number of seconds, 1 to 3600"
-  elseif not flags[queues] then
-    return nil, "queues is 1 or 0"
-  end
-  return { format = format, refresh = seconds, queues = queues == "1" }
+  return true
 end
 
 -- Queues: the contenders of the paths that have waiters.
@@ -103,48 +83,34 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
--- Asks for the queues of all waits at once, and waits for PATIENCE at most.
--- Returns `{ list =, more = }`. `list` has a table for each queue, `{ hosts =,
--- path =, … }`. `more` is the number of queues beyond PATHS, which are left
--- out.
-local function read_queues(waits)
-  local queues, sessions, seen = { list = {}, more = 0 }, {}, {}
+-- Asks for the queues of all waits at once, through this worker's sessions.
+-- Waits for PATIENCE at most. Returns a list of `{ hosts =, path =, … }`.
+local function read_queues(sessions)
+  local queues, own, seen = {}, {}, {}
   local done, asked = require("ngx.semaphore").new(), 0
   for _, one in ipairs(board.list()) do
-    local session = one.session
-    if session:state() == "connected" then
-      sessions[session._engine.hosts] = session
-    end
+    if one.session:state() == "connected" then own[one.hosts] = one.session end
   end
-  for _, wait in ipairs(waits) do
-    local key, session = wait.hosts .. " " .. wait.path, sessions[wait.hosts]
-    if not seen[key] and #queues.list == PATHS then
-      queues.more = queues.more + 1
-    elseif not seen[key] then
+  for _, wait in ipairs(page.rows(sessions, "waits")) do
+    local key, session = wait.hosts .. " " .. wait.path, own[wait.hosts]
+    if not seen[key] and #queues < PATHS then
       local queue = { hosts = wait.hosts, path = wait.path, contenders = {},
         problem = session and "no answer yet"
           or "this worker has no connection to these servers" }
-      table.insert(queues.list, queue)
+      seen[key], queues[#queues + 1] = true, queue
       if session then ngx.thread.spawn(ask, session, queue, done) end
       asked = asked + (session and 1 or 0)
     end
-    seen[key] = true
   end
   local deadline = core.now() + PATIENCE
   for _ = 1, asked do done:wait(math.max(0, deadline - core.now())) end
   return queues
 end
 
--- The pages.
-
-local function tell_metrics()
-  if next(ngx.req.get_uri_args(1)) then
-    return refuse(400, "the metrics take no query")
-  end
+local function tell_metrics(reports)
   local sources = {}
-  for _, report in ipairs(board.read(pause)) do
-    -- Omits a leaving worker: its successor has the same number, and two
-    -- samples must not have the same labels.
+  for _, report in ipairs(reports) do
+    -- Omits a leaving worker: its counters end with it.
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
         worker = report.worker, session = tostring(session.index),
@@ -152,51 +118,44 @@ local function tell_metrics()
     end
   end
   return answer(200, "text/plain; version=0.0.4; charset=utf-8",
-    metrics.pieces(sources, pause))
+    table.concat(metrics.pieces(sources, pause)))
 end
 
-local function tell_json(given)
-  local pieces = { '{"workers":[' }
-  for i, report in ipairs(given.reports) do
-    pieces[i + 1] = (i > 1 and "," or "") .. json.plain(report.text)
-    pause()
+local function tell_page(query, reports, location)
+  local sessions = {}
+  for _, report in ipairs(reports) do
+    for _, session in ipairs(report.sessions) do
+      session.worker, sessions[#sessions + 1] = report.worker, session
+    end
   end
-  local rest = json.write { time = given.time, complete = given.is_shared,
-    bounds = Meters.bounds, queues = given.queues and given.queues.list }
-  pieces[#pieces + 1] = "]," .. json.plain(rest):sub(2)
-  return answer(200, "application/json", pieces)
-end
-
-local function tell_page(location)
-  local query, problem = read_query()
-  if not query then return refuse(400, "%s", problem) end
-  local reports, is_shared = board.read(pause)
-  local all = page.read(reports, pause)
-  local given = { time = ngx.now(), reports = reports, is_shared = is_shared,
-    workers = ngx.worker.count(), location = location,
-    refresh = query.refresh, pause = pause,
-    queues = query.queues and read_queues(all.waits) or nil }
-  if query.format == "json" then return tell_json(given) end
-  return answer(200, "text/html; charset=utf-8", { page.text(given, all) })
+  local queues = query.queues == "1" and read_queues(sessions) or nil
+  local is_shared = board.dictionary() ~= nil
+  if query.format == "json" then
+    return answer(200, "application/json", json.plain(json.write {
+      time = ngx.now(), complete = is_shared, bounds = Meters.bounds,
+      workers = reports, queues = queues }))
+  end
+  return answer(200, "text/html; charset=utf-8", page.text { queues = queues,
+    sessions = sessions, is_shared = is_shared, location = location,
+    refresh = query.refresh })
 end
 
 --- Answers the running request: with the page, JSON, metrics or an error.
-function status.answer(options)
+return function(options)
   local location = options_of_status:read(options).location
   local method, uri = ngx.req.get_method(), ngx.var.uri
+  local query, of_metrics = ngx.req.get_uri_args(20), location .. "/metrics"
   if method ~= "GET" and method ~= "HEAD" then
     ngx.header.allow = "GET, HEAD"
     return refuse(405, "this page takes GET and HEAD only")
-  elseif uri == location or uri == location .. "/" then
-    return tell_page(location)
-  elseif uri == location .. "/metrics" then
-    return tell_metrics()
-  elseif uri:sub(1, #location + 1) ~= location .. "/" then
-    return refuse(404, "the page is at %s: if its location in nginx is another "
-      .. "one, say so: status { location = \"/…\" }", location)
+  elseif uri ~= location and uri ~= location .. "/" and uri ~= of_metrics then
+    return refuse(404, "the page is at %s, the metrics are at %s: for another "
+      .. "location call status { location = \"/…\" }", location, of_metrics)
+  elseif uri == of_metrics and next(query) or not fits(query) then
+    return refuse(400, "the page takes format=html or json, queues=0 or 1, and "
+      .. "refresh=1 to 3600; the metrics take no query")
+  elseif uri == of_metrics then
+    return tell_metrics(board.read(pause))
   end
-  return refuse(404, "there is nothing here; the page is at %s, what "
-    .. "Prometheus reads at %s/metrics", location, location)
+  return tell_page(query, board.read(pause), location)
 end
-
-return status

@@ -18,8 +18,8 @@ return { new = function(_, engine)
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
-    local longest = reading.reads and scopes.FOREVER
-      or reading.left and 0.01 or 1
+    local longest = reading.left and 0.01
+      or reading.began and scopes.FOREVER or 1
     w.parked = true
     w.semaphore:wait(math.max(0.001, math.min(timeout or longest, longest)))
     w.parked = false

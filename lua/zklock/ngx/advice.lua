@@ -2,16 +2,12 @@
 -- sessions instead of sharing one.
 local here = require "zklock.loop.here"
 
--- The phases of nginx that do not belong to a request. A session that is opened
--- in them may last for the worker's whole life.
-local lasting = { init = true, init_worker = true, timer = true,
-  exit_worker = true }
 local count = 0
 
 --- Called at each zklock.connect. Warns at the second session that requests
--- open, because the first may be meant to last.
+-- open, because the first may be meant to last, as may those of timers.
 return function()
-  if not here.ngx() or lasting[ngx.get_phase()] then return end
+  if here.ngx() ~= "task" or ngx.get_phase() == "timer" then return end
   count = count + 1
   if count ~= 2 then return end
   ngx.log(ngx.WARN, "zklock: requests open sessions of their own, by "

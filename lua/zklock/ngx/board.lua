@@ -2,10 +2,11 @@
 -- request for the operators' page, and show all of them.
 --
 -- Every second, the readers of a worker's sessions (reader.lua) call
--- board.write, which writes the worker's report into a shared dictionary, under
+-- board.turn, which writes the worker's report into a shared dictionary, under
 -- its process id. A report expires after LIFE. A report is plain data:
 -- `{ worker =, pid =, time =, leaving =, sessions = }`. Each session is a
 -- snapshot with its `index`.
+local core = require "zklock.core"
 local json = require "zklock.ngx.json"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
@@ -21,6 +22,7 @@ local LIFE = 4 -- seconds
 -- oldest ones.
 local ROWS = 50
 
+local written = -math.huge -- when the last report was written
 local has_complained = false
 
 --- Returns the shared dictionary; nil if nginx has none for zklock.
@@ -42,10 +44,11 @@ local function new_report()
     time = ngx.now(), sessions = sessions }
 end
 
---- Returns this worker's report. Writes it into the dictionary, if there is one
+-- Returns this worker's report. Writes it into the dictionary, if there is one
 -- and the worker has a session. Never evicts another report.
-function board.write()
+local function write()
   local mine, dict = new_report(), board.dictionary()
+  written = core.now()
   if not dict or not mine.sessions[1] then return mine end
   local ok, problem = dict:safe_set(mine.pid, json.write(mine), LIFE)
   if not ok and not has_complained then
@@ -55,6 +58,12 @@ function board.write()
       plain.text(problem), "): make it larger")
   end
   return mine
+end
+
+--- Writes this worker's report if there is a dictionary, unless a report was
+-- written less than a second ago, by the reader of another session.
+function board.turn()
+  if board.dictionary() and core.now() > written + 0.9 then write() end
 end
 
 --- Called when the reader of a session has ended. Deletes the report if the
@@ -102,7 +111,7 @@ end
 -- answer is not older, and no counter decreases. Calls `pause()` after each
 -- report, so that other requests can run.
 function board.read(pause)
-  local dict, mine = board.dictionary(), board.write()
+  local dict, mine = board.dictionary(), write()
   local newest, reports = {}, {}
   for _, key in ipairs(dict and dict:get_keys(0) or {}) do
     local ok, report = pcall(json.read, dict:get(key))

@@ -103,14 +103,13 @@ end
 -- Calls step() whenever there may be events, until the reader must end. Without
 -- a socket, does so every second, and opens the socket again. No event is lost:
 -- the events stay in the core, and the next step() finds them.
-local function follow(me, weak)
+local function follow(weak)
   local threads, socket = spawner(weak), nil
   repeat
     socket = socket or connect(weak)
-    me.reads = socket ~= nil
     if not (socket and hear(socket)) then
       socket = nil
-      if not scopes.is_over then ngx.sleep(1) end
+      if is_open(weak) and not scopes.is_over then ngx.sleep(1) end
     end
   until not turn(weak, threads)
   if socket then socket:close() end
@@ -123,9 +122,8 @@ end
 -- run.
 local function beat(weak)
   repeat
-    local dict = board.dictionary()
-    ngx.sleep(dict and 1 or 10)
-    if dict then try(board.write) end
+    ngx.sleep(board.dictionary() and 1 or 10)
+    try(board.turn)
     local is_needed = is_open(weak)
     if is_needed then weak[1].core:nudge() end
   until not is_needed
@@ -136,20 +134,12 @@ local function read(_, me, weak)
   me.began = true
   local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
   scopes.internal[address] = true
-  while not try(follow, me, weak) do
-    me.reads = false
-    ngx.sleep(1)
-  end
-  me.reads, me.left = false, true
+  while not try(follow, weak) do ngx.sleep(1) end
+  me.left = true
   try(board.leave)
   scopes.internal[address] = nil
   ngx.thread.kill(pulse)
 end
-
--- Whether this worker has started a timer. nginx opens an internal connection
--- for a worker's first timer. If the worker already exits, nginx does not close
--- this connection, and logs an alert.
-local has_timers = false
 
 local reader = {}
 
@@ -159,12 +149,13 @@ local reader = {}
 -- timer.
 function reader.begin(me, weak) return ngx.timer.at(0, read, me, weak) end
 
---- Starts a new reader, and returns its state: `{ began =, reads =, left = }`.
--- nginx drops the timer if too many run; one more timer begins a second later.
+--- Starts a new reader, and returns its state: `{ began =, left = }`. nginx
+-- drops the timer if too many run; one more timer begins a second later. nginx
+-- opens an internal connection for a worker's first timer. If the worker
+-- already exits, nginx would not close this connection, and log an alert.
 function reader.start(weak)
-  local me = {}
-  has_timers = has_timers or not ngx.worker.exiting()
-  me.left = not (has_timers and reader.begin(me, weak))
+  local me, may_start = {}, scopes.has_timers or not ngx.worker.exiting()
+  me.left = not (may_start and reader.begin(me, weak))
   if not me.left then ngx.timer.at(1, read, me, weak) end
   return me
 end

@@ -24,6 +24,7 @@ end
 local scopes = {
   -- Whether worker_shutdown_timeout has passed: this worker must exit now.
   is_over = false,
+  has_timers = false, -- this worker has started a timer
   FOREVER = 2147483, -- seconds: the longest time nginx can wait
   -- The requests in which zklock's own threads run, by address.
   internal = {},
@@ -40,7 +41,6 @@ function scopes.lasts()
 end
 
 local leaving = setmetatable({}, { __mode = "k" }) -- adapters
-local watches = false
 
 -- Runs in a timer. When a worker begins to exit, nginx runs all timers at once.
 local function watch_exit(premature)
@@ -51,7 +51,7 @@ end
 --- Calls `adapter.nudge` when the worker begins to exit.
 function scopes.at_exit(adapter)
   leaving[adapter] = true
-  watches = watches or scopes.lasts() and watch_exit()
+  scopes.has_timers = scopes.has_timers or scopes.lasts() and watch_exit()
 end
 
 -- The phases of nginx in which there is no request, or the request has already

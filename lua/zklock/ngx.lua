@@ -42,20 +42,10 @@ local function log(level, message)
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 
--- Maps callable objects to numbers. Such objects are compared by identity.
-local objects, count = setmetatable({}, { __mode = "k" }), 0
-
-local function number_of(object)
-  if not objects[object] then
-    count = count + 1
-    objects[object] = count
-  end
-  return "object " .. objects[object]
-end
-
 -- Returns a text for a value; equal values have the same text. For a function,
 -- the text is its place in the source, because a handler creates a new function
--- each time. Options are not deeply nested, so tables below depth 4 are
+-- each time. For a callable object, it is the object's address: the session
+-- keeps the object. Options are not deeply nested, so tables below depth 4 are
 -- ignored.
 local function describe(value, depth)
   local meta = getmetatable(value)
@@ -65,7 +55,7 @@ local function describe(value, depth)
   elseif type(value) ~= "table" then
     return type(value) .. tostring(value)
   elseif type(meta) == "table" and meta.__call then
-    return number_of(value)
+    return ("object %p"):format(value)
   end
   local parts = {}
   for key, item in pairs(depth < 4 and value or {}) do

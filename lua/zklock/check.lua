@@ -73,11 +73,6 @@ check.path = faultless(core.check_path)
 --- Checks the name of a contender's node, as in the rows of `contenders`.
 check.node = faultless(core.check_node)
 
---- Checks the path of any node, and returns it. Accepts "/", too.
-function check.place(path, name)
-  return path == "/" and path or check.path(path, name)
-end
-
 --- Checks the path of a lock. No component of the path may have a name like a
 -- contender's node. A lock at a path above would take such a component for one
 -- of its contenders. The path must not be /zookeeper or below it. `chroot`: the

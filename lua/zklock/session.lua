@@ -137,7 +137,7 @@ end
 -- is no node.
 function Session:stat(path, with_data)
   local engine = open_engine(self)
-  check.place(path, "path")
+  if path ~= "/" then check.path(path, "path") end
   if with_data ~= nil then check.boolean(with_data, "with_data") end
   return questions.stat(engine, path, with_data)
 end
@@ -146,7 +146,7 @@ end
 -- exists.
 function Session:children(path)
   local engine = open_engine(self)
-  check.place(path, "path")
+  if path ~= "/" then check.path(path, "path") end
   return questions.children(engine, path)
 end
 

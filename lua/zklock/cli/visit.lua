@@ -11,12 +11,12 @@ local visit = {}
 
 --- Fails if `path` is not a valid path. `may_be_root`: "/" is allowed.
 function visit.check_path(path, may_be_root)
-  if path == "/" and not may_be_root then
+  if path ~= "/" then
+    check.path(path, "PATH")
+  elseif not may_be_root then
     exit.fail("usage", "/ is not the path of a lock: 'zklock ls -R /' shows "
       .. "every lock")
   end
-  local of = may_be_root and check.place or check.path
-  of(path, "PATH")
 end
 
 --- Prepares the process: when HUP, INT or TERM ends it, zklock closes its

@@ -104,10 +104,10 @@ function access.read_acl(acl, title, read)
     -- In a request, an ACL's entry has its scheme, its id, the lengths of both,
     -- and the permissions. Each length and the permissions have four bytes.
     size = size + 12 + #entry.scheme + #entry.id
-  end
-  if size > LARGEST_ACL then
-    misuse("%s must have at most %d bytes in a request, but these %d entries "
-      .. "have %d", title, LARGEST_ACL, #list, size)
+    if size > LARGEST_ACL then
+      misuse("%s must have at most %d bytes in a request, about 80 entries, "
+        .. "got %d entries", title, LARGEST_ACL, #list)
+    end
   end
   local missing = ("cdr"):gsub(("[ %s]"):format(possible), "")
   if missing ~= "" then

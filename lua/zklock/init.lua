@@ -1,11 +1,12 @@
 --- zklock: distributed locks on ZooKeeper.
 local core = require "zklock.loader"
+local check = require "zklock.check"
 local errors = require "zklock.errors"
 local escaping = require "zklock.escape"
 local sessions = require "zklock.session"
 local version = require "zklock.version"
 
-local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
+local check_signal = check.one_of "HUP INT QUIT TERM"
 
 -- Installs handlers for signals. Before a signal ends the process, its handler
 -- releases everything that the process holds.
@@ -13,10 +14,7 @@ local function release_on_signal(...)
   local names = { ... }
   if select("#", ...) == 0 then names = { "TERM", "HUP" } end
   for i = 1, math.max(#names, select("#", ...)) do
-    if not signals[names[i]] then
-      errors.misuse("argument %d of release_on_signal must be \"HUP\", "
-        .. "\"INT\", \"QUIT\" or \"TERM\", got %s", i, tostring(names[i]))
-    end
+    check_signal(names[i], ("argument %d of release_on_signal"):format(i))
   end
   if rawget(_G, "ngx") then
     errors.misuse("release_on_signal is not for nginx, whose signals are its "

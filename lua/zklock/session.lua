@@ -27,7 +27,8 @@ local Session = {}
 Session.__index = Session
 
 local check_count = check.number("a whole number", 1, 1e6)
-local events = check.set "connected suspended reconnected expired closed"
+local check_event =
+  check.one_of "connected suspended reconnected expired closed"
 
 -- Returns the session's engine; raises an error if the session is closed.
 local function open_engine(self)
@@ -177,11 +178,7 @@ end
 -- closed). At this event, step() calls `fn(event, session)`.
 function Session:on(event, fn)
   local engine = open_engine(self)
-  check.type(event, "string", "argument 1 of on")
-  if not events[event] then
-    misuse("argument 1 of on must be connected, suspended, reconnected, "
-      .. "expired or closed, got %q", event)
-  end
+  check_event(event, "argument 1 of on")
   check.callback(fn, "argument 2 of on")
   engine.events:on(event, fn)
   return self

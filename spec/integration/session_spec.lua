@@ -87,11 +87,9 @@ describe("Events", function()
   it("are misuse by another name, or without a function", function()
     local session = connect()
     for _, name in ipairs { "connect", "lost", "" } do
-      assert.matches("argument 1 of on must be connected, suspended, ",
+      assert.matches('argument 1 of on must be "connected", "suspended", ',
         misuse(function() session:on(name, print) end))
     end
-    assert.matches("argument 1 of on must be a string, got a number",
-      misuse(function() session:on(1, print) end))
     assert.matches("argument 2 of on must be a function, got nil",
       misuse(function() session:on("closed") end))
   end)

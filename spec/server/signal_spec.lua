@@ -170,7 +170,7 @@ describe("Misuse of release_on_signal", function()
   local misuse = support.misuse
 
   it("is a signal that it does not know", function()
-    assert.matches('argument 1 of release_on_signal must be "HUP", .* got KILL',
+    assert.matches('argument 1 of release_on_signal must be "HUP", .* "KILL"',
       misuse(function() zklock.release_on_signal "KILL" end))
     assert.matches("argument 2 .* got 15",
       misuse(function() zklock.release_on_signal("TERM", 15) end))

@@ -59,12 +59,9 @@ describe("Misuse of connect", function()
   local connect = zklock.connect
 
   it("is an unknown option", function()
-    assert.equal('unknown option "sesion_timeout" in connect options (known: '
-      .. 'acl, auth, connect_timeout, log, loop, min_session_timeout, '
-      .. 'on_event, session_timeout, tick_time, tls)',
+    assert.matches('unknown option "sesion_timeout" in connect options '
+      .. "%(known: acl, auth, ",
       misuse(function() connect("a", { sesion_timeout = 1 }) end))
-    assert.matches("unknown option \"1\"",
-      misuse(function() connect("a", { "b" }) end))
   end)
 
   -- A pattern of the message, and options that are refused with it.

@@ -364,8 +364,8 @@ describe("Metrics", function()
     end
     for name in ("path a-b __name__"):gmatch "%S+" do
       assert.equal("a label of argument 1 of metrics must be a name of "
-        .. "letters, digits and _, and none of ours (path, mode, state, code, "
-        .. "reason, le), got " .. name,
+        .. "letters, digits and _, and none of zklock's own (path, mode, "
+        .. ('state, code, reason, le), got "%s"'):format(name),
         misuse(function() session:metrics { [name] = "x" } end))
     end
     assert.equal("argument 1 of metrics must be a table, got a number",

@@ -5,7 +5,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
-local ticket_of = require "zklock.ticket"
+local new_ticket = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
@@ -67,10 +67,6 @@ function Barrier:wait(how)
   local wait = begin(self, scope, timeout)
   return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
-
--- Makes a ticket for a wait. The ticket's cancel() ends the wait with the code
--- "cancelled", unless the wait has already ended.
-local new_ticket = ticket_of(waits.cancel)
 
 --- Begins to wait, and returns a ticket at once. When the wait ends, step()
 -- calls `callback(true)` or `callback(nil, message, code)`.

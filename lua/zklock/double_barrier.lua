@@ -9,9 +9,8 @@ local locks = require "zklock.lock"
 local options = require "zklock.options"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
-local ticket_of = require "zklock.ticket"
+local new_ticket = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
-local waits = require "zklock.wait"
 
 local DoubleBarrier = {}
 DoubleBarrier.__index = DoubleBarrier
@@ -108,9 +107,8 @@ DoubleBarrier.leave = protect.method(Leaving, function(leaving, self, how)
     node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
 end)
 
-local new_ticket = ticket_of(waits.cancel) -- cancel ends only the wait
-
---- Begins to leave, and returns a ticket at once. When all members leave or the
+--- Begins to leave, and returns a ticket at once, whose cancel() ends only the
+-- wait. When all members leave or the
 -- wait fails, step() calls `callback(true)` or `callback(nil, message, code)`.
 function DoubleBarrier:leave_async(how, callback)
   how, callback = check.function_last(how, callback,

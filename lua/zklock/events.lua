@@ -120,10 +120,10 @@ end
 local function tell_loss(self, guard, listeners)
   local callbacks, hold = self.engine.callbacks, guard._hold
   local path, reason = hold.terms.path, guard._hold_ref:reason()
-  local untold = hold.listeners
-  hold.listeners, hold.revocation = false, false
+  local is_told = hold.is_told
+  hold.is_told = true
   self.untold[hold] = nil
-  if untold then
+  if not is_told then
     callbacks:report("warn", ("the hold of %s was lost%s"):format(path,
       errors.because(reason)))
     self.engine.meters:finish(path, guard._hold_ref, reason)
@@ -136,8 +136,8 @@ local function tell_loss(self, guard, listeners)
   self.engine.adapters:unlisten(hold)
 end
 
-local function tell_revoked(self, hold, listeners)
-  hold.revocation = false
+local function tell_revoked(self, guard, listeners)
+  guard._hold.is_revoked = true
   for _, listener in ipairs(listeners) do
     self.engine.callbacks:call(listener, listener.guard)
   end
@@ -223,14 +223,14 @@ end
 function handlers.lost(engine, number, root)
   turns.left(engine, root)
   local guard = guard_of(engine, number)
-  local listeners = guard and guard._hold.listeners
-  return listeners and { tell_loss, guard, listeners }
+  return guard and not guard._hold.is_told
+    and { tell_loss, guard, guards.listeners(guard, "lost") }
 end
 
 function handlers.revoked(engine, number)
   local guard = guard_of(engine, number)
-  local hold = guard and guard._hold
-  return hold and { tell_revoked, hold, hold.revocation or none }
+  return guard
+    and { tell_revoked, guard, guards.listeners(guard, "revoked") }
 end
 
 local function state_item(engine, name)
@@ -330,8 +330,7 @@ end
 -- the session is suspended, first reports this. `guard`: any guard of the hold.
 function Events:lose(guard)
   local engine, hold = self.engine, guard._hold
-  local listeners = hold.listeners
-  if not listeners then return end
+  if hold.is_told then return end
   if not may_call(self) then
     self.untold[hold] = guard -- keeps it for the event
     engine.holds[guard._hold_ref:number()] = guard
@@ -341,7 +340,7 @@ function Events:lose(guard)
   then
     do_now(self, state_item(engine, "suspended"))
   end
-  do_now(self, { tell_loss, guard, listeners })
+  do_now(self, { tell_loss, guard, guards.listeners(guard, "lost") })
 end
 
 --- Finds all lost holds, and calls their listeners.

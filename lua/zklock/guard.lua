@@ -60,12 +60,10 @@ Hold.__index = Hold
 function guards.new(attempt)
   local guard = new(setmetatable({
     terms = attempt.terms,
-    -- Callbacks for the loss, each with its guard.  False: the loss was
-    -- reported to all callbacks and the log, or soon will be.
+    -- The user's callbacks, each with its guard and event: "lost" or "revoked".
     listeners = NO_LISTENERS,
-    -- Callbacks for another client's request to release the lock. False: a
-    -- client has already asked.
-    revocation = NO_LISTENERS,
+    is_told = false, -- the loss was reported to all callbacks and the log
+    is_revoked = false, -- another client has asked to release the lock
   }, Hold), attempt.hold_ref)
   attempt.engine.holds[attempt.number] = guard
   return guard
@@ -145,24 +143,17 @@ local function expect_removal(self)
   return wait
 end
 
--- Removes the callbacks of `guard` from a list; returns whether the list is now
--- empty.
-local function drop(listeners, guard)
-  if not listeners then return true end
-  for i = #listeners, 1, -1 do
-    if listeners[i].guard == guard then table.remove(listeners, i) end
-  end
-  return not listeners[1]
-end
-
 -- Removes the callbacks of a released guard, because the hold can continue for
 -- other guards.
 local function forget_listeners(self)
   local hold = self._hold
-  if hold.listeners == hold.revocation then return end -- there are none
-  local unheard = drop(hold.listeners, self)
-  local silent = drop(hold.revocation, self) and unheard
-  if silent and hold.adapter then hold.terms.engine.adapters:unlisten(hold) end
+  local listeners = hold.listeners
+  for i = #listeners, 1, -1 do
+    if listeners[i].guard == self then table.remove(listeners, i) end
+  end
+  if hold.adapter and not listeners[1] then
+    hold.terms.engine.adapters:unlisten(hold)
+  end
 end
 
 -- Removes a guard that was released in time from the table of holds. `last`:
@@ -316,14 +307,24 @@ function Guard:reason()
   return self._hold_ref:reason()
 end
 
--- Adds a callback to a list. Also arms the adapter, so that the loop calls
--- step(). `which`: the field of the hold, "listeners" or "revocation".
-local function listen(self, which, fn)
+-- Adds a callback for an event of the hold. Also arms the adapter, so that the
+-- loop calls step().
+local function listen(self, event, fn)
   local hold = self._hold
   local adapters = hold.terms.engine.adapters
-  if hold[which] == NO_LISTENERS then hold[which] = {} end
-  table.insert(hold[which], { guard = self, fn = fn, scope = adapters:scope() })
+  if hold.listeners == NO_LISTENERS then hold.listeners = {} end
+  table.insert(hold.listeners, { guard = self, event = event, fn = fn,
+    scope = adapters:scope() })
   adapters:listen(hold)
+end
+
+--- Returns a list of the hold's callbacks for an event.
+function guards.listeners(guard, event)
+  local list = {}
+  for _, listener in ipairs(guard._hold.listeners) do
+    if listener.event == event then list[#list + 1] = listener end
+  end
+  return list
 end
 
 --- Registers `fn` for the loss of the hold. It is called once, as
@@ -336,7 +337,7 @@ function Guard:on_lost(fn)
     local _, message = lost(self)
     fn(self, self:reason(), message)
   elseif state ~= "released" then
-    listen(self, "listeners", fn)
+    listen(self, "lost", fn)
   end
   return self
 end
@@ -348,11 +349,11 @@ function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold, state = self._hold, self:state()
   if state == "lost" or state == "released" then return self end
-  if hold.revocation then
-    listen(self, "revocation", fn)
-    self._hold_ref:watch()
-  else
+  if hold.is_revoked then
     hold.terms.engine.events:later(function() fn(self) end)
+  else
+    listen(self, "revoked", fn)
+    self._hold_ref:watch()
   end
   return self
 end

@@ -7,7 +7,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local surveys = require "zklock.survey"
-local ticket_of = require "zklock.ticket"
+local new_ticket = require "zklock.ticket"
 local under = require "zklock.under"
 local waits = require "zklock.wait"
 
@@ -131,8 +131,6 @@ end
 locks.add_methods(Lock, Attempt, function(attempt, self, how, busy)
   return attempt:read(self._terms, how, busy):acquire()
 end)
-
-local new_ticket = ticket_of(waits.cancel)
 
 --- Begins the acquisition `attempt`, and returns a ticket at once. `callback`
 -- gets the outcome.

@@ -13,8 +13,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
-local ticket_of = require "zklock.ticket"
-local waits = require "zklock.wait"
+local new_ticket = require "zklock.ticket"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -42,7 +41,7 @@ end
 local function lose(self)
   give_all(self)
   local attempt = self._taking and self._taking.attempt
-  if attempt then waits.cancel(attempt) end -- no more parts are needed
+  if attempt then attempt:cancel() end -- no more parts are needed
 end
 
 -- Calls `fn(self, …)` at the first `event` ("on_lost" or "on_revoke") of these
@@ -267,11 +266,11 @@ local function begin(taking, self, how, busy, is_async)
   return terms.owners:top("multi", given.owner)
 end
 
--- Cancels a taking. It ends with the code "cancelled", unless its last part was
--- already granted.
-local function cancel(taking)
-  taking.cancelled = true
-  if taking.attempt then waits.cancel(taking.attempt) end
+-- Cancels the acquisition. It ends with the code "cancelled", unless its last
+-- part was already granted.
+function Taking:cancel()
+  self.cancelled = true
+  if self.attempt then self.attempt:cancel() end
 end
 
 -- Called when all parts are granted: adds the guard to its owner's guards.
@@ -345,8 +344,6 @@ locks.add_methods(Multi, Taking, function(taking, self, how, busy)
   end
 end)
 
-local new_ticket = ticket_of(cancel)
-
 -- Acquires the part with this index, and then, in the part's callback, the next
 -- part. `callback` gets the result of the whole acquisition.
 local function ask(self, taking, index, callback)
@@ -388,7 +385,7 @@ end
 --- Ends every wait that was begun through this lock object, with "cancelled".
 function Multi:cancel()
   self._terms.engine:check_open()
-  for taking in pairs(self._takings) do cancel(taking) end
+  for taking in pairs(self._takings) do taking:cancel() end
 end
 
 check.methods(Multi, locks.usages)

@@ -14,9 +14,12 @@
 -- and is ignored.
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
-local ticket_of = require "zklock.ticket"
+local new_ticket = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
+
+local Observer = {}
+Observer.__index = Observer
 
 -- Stands for an unknown number of contenders; no directory has this number. So
 -- a wait until the number of contenders differs from ANY ends with the first
@@ -97,11 +100,11 @@ function ask(self)
   self.turn = turn
 end
 
--- Makes a ticket. Its cancel() ends the observer, so fn is not called again.
-local new_ticket = ticket_of(function(self)
+-- Ends the observer, so that fn is not called again.
+function Observer:cancel()
   self.turn = false
-  if self.wait then waits.cancel(self.wait) end
-end)
+  if self.wait then self.wait:cancel() end
+end
 
 return {
   --- Begins to observe, and returns a ticket at once.  Calls `fn(leader)` now
@@ -109,7 +112,7 @@ return {
   -- observer with `fn(nil, message, code)`; cancel() ends it without a call.
   -- `modes`: the modes in which a holder leads.
   begin = function(engine, path, modes, fn)
-    local self = {
+    local self = setmetatable({
       engine = engine,
       path = path,
       modes = modes,
@@ -118,7 +121,7 @@ return {
       mark = nil, -- identifies the last reported leader
       turn = false,
       wait = false, -- the current wait for a change
-    }
+    }, Observer)
     local ticket = new_ticket(self)
     ask(self)
     return ticket

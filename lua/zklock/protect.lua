@@ -93,15 +93,11 @@ end
 function protect.method(class, fn, find_loop)
   local new = class.new
   find_loop = find_loop or loop_of
-  if yields_across_pcall then
-    return function(...)
-      local closing = new()
-      return call(closing, fn, closing, ...)
-    end
-  end
   return function(...)
-    local closing, blocks = new(), loops.may_block(find_loop(...))
-    return protect.call(blocks, closing, fn, closing, ...)
+    local closing = new()
+    if yields_across_pcall then return call(closing, fn, closing, ...) end
+    return protect.call(loops.may_block(find_loop(...)), closing, fn, closing,
+      ...)
   end
 end
 

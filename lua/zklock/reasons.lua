@@ -92,15 +92,12 @@ function of_wait.disconnected(path, wait)
 end
 
 function of_wait.auth(path, wait)
-  return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
+  return refusal(wait.code, "ZooKeeper refused a node under %s: %s%s", path,
     wait.reason or "the credentials are not accepted",
-    given_schemes(wait.engine, "auth", wait.reason))
+    given_schemes(wait.engine, wait.code, wait.reason))
 end
 
-function of_wait.denied(path, wait)
-  return refusal("denied", "ZooKeeper refused a node under %s: %s", path,
-    wait.reason or "an ACL forbids it")
-end
+function of_wait.denied(path, wait) return of_wait.auth(path, wait) end
 
 function of_wait.invalid(path, wait)
   return refusal("invalid", "ZooKeeper cannot make a lock at %s: %s", path,

@@ -28,7 +28,7 @@ end
 
 function Running:stop()
   self.stopping = true
-  if self.attempt then waits.cancel(self.attempt) end
+  if self.attempt then self.attempt:cancel() end
   if self.pause then waits.finish(self.pause) end
 end
 

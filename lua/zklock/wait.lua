@@ -160,17 +160,17 @@ end
 
 --- Cancels the wait of an acquisition or for a node: it ends with "cancelled",
 -- unless its result came first.
-function waits.cancel(wait)
-  if wait.done or not wait.number or wait.engine.state.is.closed then return end
-  if wait.line then wait.line:send(wait) end
-  wait.hold_ref:cancel()
+function Wait:cancel()
+  if self.done or not self.number or self.engine.state.is.closed then return end
+  if self.line then self.line:send(self) end
+  self.hold_ref:cancel()
 end
 
 --- Cancels the waits of an object, in the order in which they began. `of`: the
 -- terms of a lock, or another object that is the field `of` of its waits.
 function waits.cancel_of(engine, of)
   for _, wait in ipairs(waits.list(engine.waits)) do
-    if wait.terms == of or wait.of == of then waits.cancel(wait) end
+    if wait.terms == of or wait.of == of then wait:cancel() end
   end
 end
 
@@ -189,7 +189,7 @@ function waits.end_endless(tables, seconds)
   for _, wait in ipairs(waits.list(tables)) do
     local is_endless = wait.endless and not (wait.scope and wait.scope.client)
     if is_endless and wait.hold_ref then
-      waits.cancel(wait)
+      wait:cancel()
     elseif is_endless then
       waits.limit(wait, seconds)
       if wait.adapter then wait.adapter.wake(wait) end
@@ -203,7 +203,7 @@ local function detach(wait)
   local adapter, scope = wait.adapter, wait.scope
   if scope then scope.waits[wait] = nil end
   if adapter then wait.engine.adapters:attend(adapter, wait, nil) end
-  leave(wait)
+  if not wait.done then leave(wait) end
   if wait.line then wait.line:drop(wait) end
 end
 

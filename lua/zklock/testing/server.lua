@@ -18,9 +18,9 @@ Server.__index = Server
 local LARGEST = 9 -- the most servers in an ensemble
 local LEAST_TICK, LONGEST_TICK = 0.01, 60
 
-local of_others = check.set "port host address bind listen socket"
-
 -- Options.
+
+local of_others = check.set "port host address bind listen socket"
 
 local function refuse_others(given)
   for name in pairs(type(given) == "table" and given or {}) do

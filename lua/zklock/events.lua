@@ -23,7 +23,6 @@ function Events.new(engine, on_event)
     on_event = on_event,
     listeners = {}, -- listeners by the event's name
     due = {},
-    turns = {}, -- callbacks' waits that got a turn
     untold = {}, -- a guard of each lost hold that only step() can report
     farewell = false, -- the called listeners of "closed"
   }, Events)
@@ -36,17 +35,22 @@ end
 
 -- The list `due`.
 
+-- The most work that run_due does at once. Callbacks can cause new work without
+-- end: for example, they can pass a lock to each other by local turns
+-- (turns.lua). So an unlimited step() might never return.
+local MOST = 64
+
 local function run_due(self)
   local due = self.due
-  local item = due[1]
-  while item do
+  for _ = 1, MOST do
+    local item = due[1]
+    if not item then return end
     if item.number then -- a wait
       waits.finish(item)
     else
       item[1](self, item[2], item[3], item[4])
     end
     if due[1] == item then table.remove(due, 1) end
-    item = due[1]
   end
 end
 
@@ -285,42 +289,25 @@ local function dispatch(self, kind, ...)
   return kind
 end
 
--- The maximum number of turns (turns.lua) that one step() delivers. Callbacks
--- can pass a lock to each other without end, so an unlimited step() might never
--- return.
-local TURNS = 64
-
--- Moves the next wait that has got a turn into the list `due`.
-local function take_turn(self)
-  table.insert(self.due, self.turns[1])
-  table.remove(self.turns, 1)
-end
-
 --- Processes all events and calls the callbacks that are due. Raises only
 -- errors that a debug hook has raised.
 function Events:step()
-  local engine, left = self.engine, TURNS
+  local engine = self.engine
+  local state, handle = engine.state, engine.core
   -- Reports the trace events that an interrupted release has not reported.
   if engine.meters.untold[1] then engine.meters:tell() end
-  local state, handle = engine.state, engine.core
   repeat
     if self.due[1] then run_due(self) end
-    local more = not state.is.left
-    if more and self.turns[1] and left > 0 then
-      take_turn(self)
-      left = left - 1
-    elseif more then
-      more = dispatch(self, handle:next(engine.adapters.host_reads))
-    end
-  until not more
-  if self.turns[1] and not state.is.left then handle:nudge() end
+  until state.is.left
+    or not dispatch(self, handle:next(engine.adapters.host_reads))
+  if self.due[1] and not state.is.left then handle:nudge() end
 end
 
 --- Ends a wait in a local queue (turns.lua) that has got the hold. If a task
 -- waits, its loop wakes it at once; a callback runs in the next step().
 function Events:tell_turn(wait)
   if not wait.callback then return waits.finish(wait) end
-  table.insert(self.turns, wait)
+  table.insert(self.due, wait)
   self.engine.core:nudge()
 end
 
@@ -377,7 +364,7 @@ function Events:tell_closed()
       table.insert(self.due, wait)
     end
   end
-  run_due(self)
+  while self.due[1] do run_due(self) end
   self.farewell = self.farewell or listeners_of(self, "closed")
   tell(self, "closed", self.farewell)
   end_openings(self, "closed")

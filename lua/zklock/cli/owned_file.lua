@@ -39,30 +39,18 @@ local function find_fault(name, stat, access)
   end
 end
 
--- Returns whether this user owns the file. If permissions hide the file,
--- returns whether this user owns the innermost visible directory above it.
-local function is_ours(name)
-  local stat, _, code
-  repeat
-    stat, _, code = uv.fs_stat(name)
-    name = name:match "^(.+)/"
-  until code ~= "EACCES" or not name
-  return stat and stat.uid == uv.getuid()
-end
-
 --- Returns the file's text; or nil, what is wrong, and the kind of error. The
--- kind is "none" if there is no such file, and "hidden" if a directory of
--- another user denies access. `access`: the rule, owned_file.secret or
--- owned_file.public.
+-- kind is "none" if there is no such file, and "hidden" if permissions deny
+-- access. `access`: the rule, owned_file.secret or owned_file.public.
 function owned_file.read(name, access)
   -- The name can belong to a named pipe. Without O_NONBLOCK, opening it would
   -- wait until a process opens its other end.
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then
-    local kind = (code == "ENOENT" or code == "ENOTDIR") and "none"
-      or code == "EACCES" and not is_ours(name) and "hidden"
-    return nil, "cannot be opened: " .. problem:gsub(": [^:]*$", ""), kind
+    local kinds = { ENOENT = "none", ENOTDIR = "none", EACCES = "hidden" }
+    return nil, "cannot be opened: " .. problem:gsub(": [^:]*$", ""),
+      kinds[code]
   end
   local stat, fault, text
   stat, fault = uv.fs_fstat(file)

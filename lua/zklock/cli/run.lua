@@ -3,6 +3,7 @@
 -- There are three processes. This process has the session and the lock. It
 -- first forks its guardian. When a server has granted the lock, the guardian
 -- starts the third process, the command.
+local await = require "zklock.cli.await"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -40,19 +41,10 @@ local function describe(request)
     uv.os_getpid(), request.words[1]:match "[^/]*$")
 end
 
--- Suspends the task until Run:conclude has set `self.outcome`, the outcome of
--- the command.
-function Run:await()
-  if self.outcome then return end
-  self.task = coroutine.running()
-  coroutine.yield()
-end
-
+-- Sets `self.outcome`, the outcome of the command, and wakes Run:execute.
 function Run:conclude(outcome)
   self.outcome = self.outcome or outcome
-  local task = self.task
-  self.task = nil
-  if task then assert(coroutine.resume(task)) end
+  if self.wake then self.wake() end
 end
 
 -- Ends a step, and prints with -v how long it took. `what`: text such as
@@ -270,7 +262,7 @@ function Run:execute(guard)
   self:tell_lease(guard)
   self.guardian:say("run %.0f %.0f %s", self.grace * 1e9,
     (self.request.max_hold or -1) * 1e9, guard:token())
-  self:await()
+  await.call(function(done) self.wake = done end)
   self:mark "ended after"
   self.timer:close()
 end

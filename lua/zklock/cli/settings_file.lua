@@ -47,8 +47,8 @@ local function split(line, where)
 end
 
 --- Returns the settings of a file: key → `{ value =, where = "FILE:LINE" }`. If
--- there is no such file, the table is empty. If a directory of another user
--- denies access to the file, returns an empty table and a message.
+-- there is no such file, the table is empty. If permissions deny access to the
+-- file, returns an empty table and a message.
 function settings_file.read(name)
   local text, problem, kind = owned_file.read(name, owned_file.public)
   if kind == "hidden" then

@@ -117,15 +117,6 @@ describe("The command", function()
     end
   end)
 
-  it("shows the way to the locks below a directory", function()
-    local path = support.path()
-    support.hold(path .. "/inner")
-    local said = command.run { "ls", path }
-    assert.equal(0, said.code)
-    assert.equal(("zklock: no process holds %s or waits for it: 'zklock ls "
-      .. "-R %s' shows the locks below it\n"):format(path, path), said.err)
-  end)
-
   it("says from a checkout that it is not built, with 69, and runs from "
     .. "wherever it is called", function()
     local directory = command.directory()

@@ -151,12 +151,12 @@ describe("zklock revoke", function()
     .. "while it waits", function()
     local path = support.path()
     local said = command.run { "revoke", "--wait", "1m", path }
-    local nobody = "no process holds " .. path
-    assert.same({ 0, nobody .. ": the node does not exist\n" },
-      { said.code, said.out })
+    local nobody = "zklock: no process holds " .. path
+    assert.same({ code = 0, out = "",
+      err = nobody .. ": the node does not exist\n" }, said)
     support.zk():make(path)
     said = command.run { "revoke", path }
-    assert.same({ 0, nobody .. "\n" }, { said.code, said.out })
+    assert.same({ code = 0, out = "", err = nobody .. "\n" }, said)
     support.hold(path)
     for name, code in pairs { INT = 130, TERM = 143, HUP = 129 } do
       local it = command.start { "revoke", "--wait", "1h", path }

@@ -30,21 +30,6 @@ local function show_table(contenders)
   write(table_of(contenders, window.columns(1)))
 end
 
--- Prints that no process holds the lock or waits for it. Also prints whether
--- the path does not exist, or has nodes below it, which can be locks.
-local function say_empty(session, path, is_there)
-  local below = is_there and session:children(path)
-  if not is_there then
-    talk.say("no process holds %s or waits for it: the node does not exist",
-      path)
-  elseif below and #below > 0 then
-    talk.say("no process holds %s or waits for it: 'zklock ls -R %s' shows "
-      .. "the locks below it", path, path)
-  else
-    talk.say("no process holds %s or waits for it", path)
-  end
-end
-
 local function list(session, request)
   local path = request.path
   local contenders, is_there = visit.answer(session:contenders(path))
@@ -56,7 +41,10 @@ local function list(session, request)
   elseif #contenders > 0 then
     show_table(contenders)
   end
-  if is_idle and not request.json then say_empty(session, path, is_there) end
+  if is_idle and not request.json then
+    talk.say("no process holds %s or waits for it%s", path,
+      is_there and "" or ": the node does not exist")
+  end
 end
 
 -- The codes of errors that concern only one directory. After such an error,

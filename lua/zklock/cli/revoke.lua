@@ -2,6 +2,7 @@
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
+local talk = require "zklock.cli.talk"
 local visit = require "zklock.cli.visit"
 
 -- PAUSE: the shortest pause between two reads of the queue, in seconds. After a
@@ -44,8 +45,8 @@ return function(request)
     local asked = visit.answer(session:revoke(path))
     if asked == 0 then
       local is_there = visit.answer(session:stat(path))
-      return output.line("no process holds " .. path
-        .. (is_there and "" or ": the node does not exist"))
+      return talk.say("no process holds %s%s", path,
+        is_there and "" or ": the node does not exist")
     end
     output.line("asked " .. holders_of(asked, path) .. " to release it")
     if request.wait then await_free(session, path, request.wait) end

@@ -57,25 +57,27 @@ end
 -- server is known to have the node. The results then do not show whether the
 -- servers are one ensemble.
 local function judge_data(servers, problem, warning)
-  local lists = { [true] = {}, [false] = {}, unknown = {} }
-  for _, server in ipairs(servers) do
-    local list = lists[server.shares_data]
-      or servers_of.is_asked(server) and lists.unknown
-    if list then list[#list + 1] = name_of(server) end
+  local function names(has_node)
+    local list = {}
+    for _, server in ipairs(servers) do
+      if server.shares_data == has_node and servers_of.is_asked(server) then
+        list[#list + 1] = name_of(server)
+      end
+    end
+    return list[1] and table.concat(list, ", ")
   end
-  local names = {}
-  for key, list in pairs(lists) do names[key] = table.concat(list, ", ") end
-  if names[true] == "" then return false end
-  if names[false] ~= "" then
+  local made_at, not_at, unknown = names(true), names(false), names(nil)
+  if not made_at then return false end
+  if not_at then
     problem("data are not shared: the lock's node was made at %s, and is not "
       .. "at %s. They are not one ensemble, and what is locked at one is free "
-      .. "at the other", names[true], names[false])
+      .. "at the other", made_at, not_at)
   end
-  if names.unknown ~= "" then
+  if unknown then
     warning("cannot tell whether %s shares the data of %s: no session there "
-      .. "could ask for the lock's node", names.unknown, names[true])
+      .. "could ask for the lock's node", unknown, made_at)
   end
-  return names[false] ~= "" or names.unknown == ""
+  return not_at or not unknown
 end
 
 local function judge_servers(servers, problem, warning)

@@ -4,8 +4,6 @@ local once = require "zklock.cli.once"
 local plain = require "zklock.plain"
 local rows = require "zklock.cli.rows"
 
-local none = {}
-
 -- A semaphore keeps its contenders in two directories below its path, `leases`
 -- and `locks`. Servers delete each directory when it is empty, so either can be
 -- missing. A directory of this name can also be the path of another lock. A
@@ -32,14 +30,6 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
--- If a path is too long, this many bytes of it are shown.
-local MOST = 200
-
-local function shown(path)
-  local is_cut = #path > MOST
-  return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
-end
-
 -- Returns the names of the nodes below a path. Returns nil, message, code if
 -- the path is invalid or its nodes cannot be listed.
 local function children_of(session, path)
@@ -55,7 +45,7 @@ end
 return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)
-    if not children then return refused(shown(path), message, code) end
+    if not children then return refused(plain.text(path), message, code) end
     if #children == 0 then
       local note = once.last(session, path:match "^(/.+)%.once$" or "")
       return note and each(note.path, { note })
@@ -66,7 +56,7 @@ return function(session, top, each, refused)
     if path ~= "/" then
       contenders, message, code = session:contenders(path)
     end
-    if not contenders then refused(shown(path), message, code) end
+    if not contenders then refused(plain.text(path), message, code) end
     local own, taken = sort(contenders or {}, names)
     if #own > 0 then each(path, rows.number(path, own)) end
     for _, name in ipairs(children) do

@@ -4,22 +4,19 @@ local uv = require "luv"
 
 local await = {}
 
--- In Lua 5.1, unpack is only a global.
-local unpack = table.unpack or unpack -- luacheck: ignore unpack
-
 --- Calls `begin(done)`, and suspends the task until `done` is called. Returns
--- the arguments of the first call of `done`.
+-- the first two arguments of the first call of `done`.
 function await.call(begin)
-  local task, count, results = coroutine.running(), nil, nil
+  local task, is_done, first, second = coroutine.running(), false, nil, nil
   begin(function(...)
-    if count then return end
-    count, results = select("#", ...), { ... }
+    if is_done then return end
+    is_done, first, second = true, ...
     if coroutine.status(task) == "suspended" then
       assert(coroutine.resume(task))
     end
   end)
-  if not count then coroutine.yield() end
-  return unpack(results, 1, count)
+  if not is_done then coroutine.yield() end
+  return first, second
 end
 
 --- Calls `fn` after this number of seconds. Returns a function that cancels the

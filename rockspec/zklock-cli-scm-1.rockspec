@@ -60,7 +60,6 @@ $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
       ["zklock.cli.rows"] = "lua/zklock/cli/rows.lua",
       ["zklock.cli.run"] = "lua/zklock/cli/run.lua",
       ["zklock.cli.servers"] = "lua/zklock/cli/servers.lua",
-      ["zklock.cli.settings_file"] = "lua/zklock/cli/settings_file.lua",
       ["zklock.cli.signals"] = "lua/zklock/cli/signals.lua",
       ["zklock.cli.stream"] = "lua/zklock/cli/stream.lua",
       ["zklock.cli.table"] = "lua/zklock/cli/table.lua",

@@ -72,11 +72,9 @@ describe("The manual", function()
     local help = command.run({ "run", "--help" }).out
     for name, code in pairs(exit.codes) do has_code(help, code, name) end
     local page = read_page(read(directory .. "/zklock.1"))
-    for key in pairs(require "zklock.cli.settings_file".keys) do
+    for key, setting in pairs(require "zklock.cli.config".settings) do
       contains(page, key)
-    end
-    for _, variable in pairs(require "zklock.cli.config".variables) do
-      contains(page, variable)
+      if setting.variable then contains(page, setting.variable) end
     end
     contains(page, require "zklock.cli.config".system_file)
   end)

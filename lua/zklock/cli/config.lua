@@ -1,9 +1,12 @@
 --- Reads the hosts, the credentials and the other settings. Each setting comes
 -- from the first of these sources that has it: an option, the environment,
 -- ~/.config/zklock, /etc/zklock.conf.
+local bytes = require "zklock.bytes"
+local convert = require "zklock.cli.convert"
 local credentials = require "zklock.cli.credentials"
 local exit = require "zklock.cli.exit"
-local settings_file = require "zklock.cli.settings_file"
+local owned_file = require "zklock.cli.owned_file"
+local quote = require "zklock.quote"
 
 local config = {}
 
@@ -12,25 +15,39 @@ config.system_file = "/etc/zklock.conf"
 --- The source that is reported for a setting that has its default value.
 config.BY_DEFAULT = "by default"
 
-config.defaults = {
-  hosts = "127.0.0.1:2181",
-  session_timeout = 30,
-  connect_timeout = 10,
+--- Maps the key of each setting to a table: `read`, the function that reads its
+-- value; `variable`, its environment variable; `is_file`, whether it is the
+-- name of a file; and `default`.
+config.settings = {
+  hosts = { read = convert.hosts, variable = "ZKLOCK_HOSTS",
+    default = "127.0.0.1:2181" },
+  chroot = { read = convert.chroot, variable = "ZKLOCK_CHROOT" },
+  session_timeout = { read = convert.timeout,
+    variable = "ZKLOCK_SESSION_TIMEOUT", default = 30 },
+  connect_timeout = { read = convert.timeout, default = 10 },
+  tick_time = { read = convert.timeout },
+  acl = { read = convert.acl },
+  auth_file = { read = convert.text, variable = "ZKLOCK_AUTH_FILE",
+    is_file = true },
+  tls_ca = { read = convert.text, variable = "ZKLOCK_TLS_CA", is_file = true },
+  tls_cert = { read = convert.text, variable = "ZKLOCK_TLS_CERT",
+    is_file = true },
+  tls_key = { read = convert.text, variable = "ZKLOCK_TLS_KEY",
+    is_file = true },
+  tls_name = { read = convert.text, variable = "ZKLOCK_TLS_NAME" },
 }
 
---- The environment variable of each setting that has one.
-config.variables = {}
-for key in ([[hosts chroot auth_file session_timeout tls_ca tls_cert tls_key
-    tls_name]]):gmatch "%S+" do
-  config.variables[key] = "ZKLOCK_" .. key:upper()
+--- Returns the keys of all settings in alphabetical order.
+function config.keys()
+  local keys = {}
+  for key in pairs(config.settings) do keys[#keys + 1] = key end
+  bytes.sort(keys)
+  return keys
 end
-
--- The settings that are names of files.
-local names_of_files = { "auth_file", "tls_ca", "tls_cert", "tls_key" }
 
 -- Returns the value of an environment variable; nil if it is empty or missing.
 local function variable(name)
-  local value = os.getenv(name)
+  local value = name and os.getenv(name)
   return value ~= "" and value or nil
 end
 
@@ -45,9 +62,16 @@ local function user_file()
   return directory and directory .. "/zklock"
 end
 
+-- Returns the value of a setting. Fails if the text is wrong.
+local function convert_text(key, text, where)
+  local value, fault = config.settings[key].read(text)
+  if fault then exit.fail("configuration", "%s: %s", where, fault) end
+  return value
+end
+
 local function of_options(request)
   local found = {}
-  for key in pairs(settings_file.keys) do
+  for key in pairs(config.settings) do
     if request[key] ~= nil then
       found[key] = { value = request[key], code = "usage",
         where = "--" .. key:gsub("_", "-") }
@@ -58,40 +82,72 @@ end
 
 local function of_environment()
   local found = {}
-  for key, name in pairs(config.variables) do
-    local text = variable(name)
+  for key, setting in pairs(config.settings) do
+    local text = variable(setting.variable)
     if text then
-      local value, fault = settings_file.keys[key](text)
-      if fault then exit.fail("configuration", "$%s: %s", name, fault) end
-      found[key] = { value = value, where = "$" .. name }
+      local where = "$" .. setting.variable
+      found[key] = { value = convert_text(key, text, where), where = where }
     end
   end
   return found
 end
 
+-- Returns the key and the value of a line `key = value`; nil for a line without
+-- a setting. At the beginning of a line or after white space, `#` begins a
+-- comment.
+local function split(line, where)
+  line = (" " .. line):gsub("%s#.*$", ""):match "^%s*(.-)%s*$"
+  if line == "" then return nil end
+  local key, value = line:match "^([^=]-)%s*=%s*(.*)$"
+  if not key then
+    exit.fail("configuration", "%s: this is no line 'key = value'", where)
+  elseif not config.settings[key] then
+    exit.fail("configuration", "%s: there is no setting %s; there are %s",
+      where, quote(key), table.concat(config.keys(), ", "))
+  elseif value == "" then
+    exit.fail("configuration", "%s: %s has no value", where, key)
+  end
+  return key, value
+end
+
 -- Reads a settings file. If a setting is a relative file name, makes it
--- relative to the directory of the settings file. Returns the settings, and a
--- message if the file is hidden (settings_file.read).
+-- relative to the directory of the settings file. If permissions deny access to
+-- the settings file, returns no settings, and a message.
 local function of_file(name)
-  local found, hidden = settings_file.read(name)
-  for _, key in ipairs(names_of_files) do
-    local file = found[key]
-    if file and not file.value:find "^/" then
-      file.value = name:match "^(.*/)" .. file.value
+  local found, number = {}, 0
+  local text, problem, kind = owned_file.read(name, owned_file.public)
+  if kind == "hidden" then
+    return found, name .. " " .. problem
+  elseif problem and kind ~= "none" then
+    exit.fail("configuration", "%s %s", name, problem)
+  end
+  for line in ((text or "") .. "\n"):gmatch "(.-)\r?\n" do
+    number = number + 1
+    local where = ("%s:%d"):format(name, number)
+    local key, value = split(line, where)
+    if key and found[key] then
+      exit.fail("configuration", "%s: %s is set in %s, too", where, key,
+        found[key].where)
+    elseif key then
+      value = convert_text(key, value, where .. ": " .. key)
+      if config.settings[key].is_file and not value:find "^/" then
+        value = name:match "^(.*/)" .. value
+      end
+      found[key] = { value = value, where = where }
     end
   end
-  return found, hidden
+  return found
 end
 
 --- Returns all settings: key → `{ value =, where =, code = }`. `where`: the
 -- source; `code`: the exit code if the value is wrong.
 function config.find(request)
-  local sources = { of_options(request), of_environment() }
   local own, hidden = user_file(), nil
+  local sources = { of_options(request), of_environment(), {} }
   if own then sources[3], hidden = of_file(own) end
-  local of_all, unreadable = of_file(config.system_file)
+  local unreadable
+  sources[4], unreadable = of_file(config.system_file)
   if unreadable then exit.fail("configuration", "%s", unreadable) end
-  sources[#sources + 1] = of_all
   local found = {}
   for i = #sources, 1, -1 do
     for key, setting in pairs(sources[i]) do found[key] = setting end
@@ -100,8 +156,9 @@ function config.find(request)
     exit.fail("configuration", "%s: name the hosts by --hosts or "
       .. "$ZKLOCK_HOSTS, or set HOME to a directory of yours", hidden)
   end
-  for key, value in pairs(config.defaults) do
-    found[key] = found[key] or { value = value, where = config.BY_DEFAULT }
+  for key, setting in pairs(config.settings) do
+    found[key] = found[key] or setting.default
+      and { value = setting.default, where = config.BY_DEFAULT }
   end
   return found
 end

@@ -1,22 +1,18 @@
 --- Opens a session with the user's settings. If that fails, the command ends.
-local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
-local settings_file = require "zklock.cli.settings_file"
 local talk = require "zklock.cli.talk"
 local zklock = require "zklock"
 
 -- Prints all settings and their sources. For credentials it prints the name of
 -- their file, never their text.
 local function tell_settings(found)
-  local keys = {}
-  for key in pairs(settings_file.keys) do
-    if found[key] then keys[#keys + 1] = key end
-  end
-  bytes.sort(keys)
-  for _, key in ipairs(keys) do
-    talk.say("%s = %s (%s)", key, tostring(found[key].value), found[key].where)
+  for _, key in ipairs(config.keys()) do
+    local setting = found[key]
+    if setting then
+      talk.say("%s = %s (%s)", key, tostring(setting.value), setting.where)
+    end
   end
 end
 

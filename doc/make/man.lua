@@ -1,6 +1,6 @@
 -- Writes the command's manual pages, from what --help says, and the scripts for
--- the shells' completion, into the directories of share where they belong: `make
--- man`.
+-- the shells' completion, into the directories of share where they belong:
+-- `make man`.
 --
 --   lua doc/make/man.lua SHARE
 package.path = "lua/?.lua;" .. package.path
@@ -63,7 +63,8 @@ end
 local function write_page(name, summary, help, others)
   local see = {}
   for i, other in ipairs(others) do see[i] = bold(other) .. "(1)" end
-  write("man/man1", name .. ".1", ('.TH %s 1 "" "zklock %s" "User Commands"\n.nh\n'
+  write("man/man1", name .. ".1", (
+    '.TH %s 1 "" "zklock %s" "User Commands"\n.nh\n'
     .. ".SH NAME\n%s\n%s\n.SH SEE ALSO\n%s\n"):format(escape(name:upper()),
     escape(version), escape(name .. " - " .. summary), convert(help),
     table.concat(see, ",\n")))

@@ -11,20 +11,18 @@ import sys
 
 import yaml
 
-FILES = [".github/workflows/ci.yml", ".github/workflows/release.yml", ".gitlab-ci.yml",
+FILES = [".github/workflows/ci.yml", ".github/workflows/release.yml",
          "package/compose/compose.yaml"]
 
 
-def scripts(node, key=None):
-    """The commands in a file: `run` and the lists `script`, `before_script`."""
-    if isinstance(node, dict):
-        for name, value in node.items():
-            yield from scripts(value, name)
-    elif isinstance(node, list):
+def scripts(node):
+    """The commands in a file: each `run`."""
+    if isinstance(node, list):
         for value in node:
-            yield from scripts(value, key)
-    elif key in ("run", "script", "before_script"):
-        yield node
+            yield from scripts(value)
+    elif isinstance(node, dict):
+        for name, value in node.items():
+            yield from [value] if name == "run" else scripts(value)
 
 
 def problems(text):

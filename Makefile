@@ -445,7 +445,7 @@ dist:  ## the source as an archive, of HEAD, into build/dist
 	  echo "make dist takes a clone, with git: what is packed is its HEAD." >&2; exit 1; }
 	@echo $(DIST)
 
-deb: has-deb  ## Debian's packages, of this tree, into build/deb
+deb: has-deb  ## Debian's packages, of HEAD, into build/deb
 	@BUILD=$(BUILD) VERSION=$(VERSION) bash package/deb
 
 opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md

@@ -4,7 +4,7 @@
 
 #include "name.h"
 
-static const size_t limits[] = {QUOTA_LIMITS};
+static const size_t limits[] = {800000, 1000000};
 
 /* Counts the node's path, and the four bytes in front of it that contain its
  * length. */

@@ -19,15 +19,11 @@
 #pragma GCC visibility push(hidden)
 
 /* Limits how many bytes of paths the nodes of one session have. An ordinary
- * contender may enter until the first limit is reached; an urgent one, until
- * the second. A contender is urgent if it is the session's first on its path.
- * It is also urgent if it must not wait for the session's contenders ahead of
- * it. Making an urgent contender wait could cause a deadlock: the contenders
- * for which it waits might be waiting for it. */
-#ifndef QUOTA_LIMITS
-#define QUOTA_LIMITS 800000, 1000000
-#endif
-
+ * contender may enter until the first of two limits is reached; an urgent one,
+ * until the second. A contender is urgent if it is the session's first on its
+ * path. It is also urgent if it must not wait for the session's contenders
+ * ahead of it. Making an urgent contender wait could cause a deadlock: the
+ * contenders for which it waits might be waiting for it. */
 struct quota {
   size_t taken;
   bool freed; /* quota was returned since the last quota_was_freed */
@@ -44,8 +40,8 @@ enum quota_answer {
 size_t quota_of_node(size_t directory);
 
 /* Returns whether the quota has room for `bytes` more, now or later. `urgent`
- * chooses the limit (QUOTA_LIMITS). `leaving`: some nodes of this session are
- * being deleted. */
+ * chooses the limit. `leaving`: some nodes of this session are being
+ * deleted. */
 enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
                             bool urgent, bool leaving);
 

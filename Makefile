@@ -341,7 +341,8 @@ recording: has-check library  ## records the demo again: doc/pictures/demo.svg
 
 # ---- To install it -----------------------------------------------------------
 
-TO      = $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))
+ROOT    = $(if $(DESTDIR),$(abspath $(DESTDIR)))
+TO      = $(ROOT)$(abspath $(PREFIX))
 LUA_DIR = $(abspath $(PREFIX))/share/lua/$(LUA_VERSION)
 LIB_DIR = $(abspath $(PREFIX))/lib/lua/$(LUA_VERSION)
 
@@ -380,7 +381,7 @@ looks_there = [ $$($(1) -e 'print((package.path .. ";" .. package.cpath):gsub(";
 install: install-library install-command  ## into PREFIX, for LUA_VERSION
 install-library: all
 	@$(call copy,lua,$(LUA_FILES:lua/%=%),$(TO)/share/lua/$(LUA_VERSION))
-	@$(call copy,$(OUT),$(MODULES:$(OUT)/%=%),$(DESTDIR)$(LIB_DIR))
+	@$(call copy,$(OUT),$(MODULES:$(OUT)/%=%),$(ROOT)$(LIB_DIR))
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
 	  ! command -v $$lua >/dev/null || $(call looks_there,$$lua) || { \

@@ -27,7 +27,7 @@ static void ended(void *self, bool all) {
   if (l->process->crashed) return;
   trace(w, l->process->number, "* {%d} %s (%d)", l->number,
         all ? "has left with all others" : "waits no more",
-        all ? 0 : (int)l->barrier_leave.refusal_code);
+        all ? 0 : (int)l->barrier_leave.wait.refusal_code);
   if (again) violate(w, "{%d} ends twice", l->number);
   invariants_departed(w, l, all);
   user_has_left(w, l->acquisition);
@@ -69,24 +69,26 @@ bool leaving_begins(struct world *w, struct process *p, int acquisition) {
   strcpy(l->own, a->contender->node.name);
   note_members(w, l);
   l->barrier_leave =
-      (struct barrier_leave){.path = w->profile.locks[a->lock].place,
+      (struct barrier_leave){.wait = {.path = w->profile.locks[a->lock].place,
+                                      .until = NEVER,
+                                      .patient = true},
                              .own = l->own,
-                             .until = NEVER,
-                             .patient = true,
                              .owner = {.self = l,
                                        .release = release,
                                        .ended = ended,
                                        .forgotten = forgotten}};
   if (!w->profile.concert) {
-    l->barrier_leave.patient = random_chance(r, 85);
+    l->barrier_leave.wait.patient = random_chance(r, 85);
     if (random_chance(r, 50))
-      l->barrier_leave.until = p->now + world_span(w, 2 * w->profile.timeout);
+      l->barrier_leave.wait.until =
+          p->now + world_span(w, 2 * w->profile.timeout);
   }
   trace(w, p->number, "{%d} departs from %s, (%d)%s%s", l->number,
-        l->barrier_leave.path, acquisition,
-        l->barrier_leave.patient ? "" : ", waits for nobody",
-        l->barrier_leave.until == NEVER ? "" : ", with a deadline");
-  session_leave_barrier(&p->session, p->now, &l->barrier_leave);
+        l->barrier_leave.wait.path, acquisition,
+        l->barrier_leave.wait.patient ? "" : ", waits for nobody",
+        l->barrier_leave.wait.until == NEVER ? "" : ", with a deadline");
+  barrier_leave_prepare(&l->barrier_leave);
+  session_begin_node_wait(&p->session, p->now, &l->barrier_leave.wait);
   return true;
 }
 
@@ -95,5 +97,5 @@ void leaving_is_cancelled(struct world *w, struct process *p, int number) {
   if (l->ended) return;
   trace(w, p->number, "cancels {%d}", number);
   l->cancelled = true;
-  session_end_barrier_leave(&p->session, p->now, &l->barrier_leave);
+  session_end_node_wait(&p->session, p->now, &l->barrier_leave.wait);
 }

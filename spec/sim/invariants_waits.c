@@ -285,7 +285,7 @@ static void check_departed(struct world *w, const struct leaving *l) {
 
 void invariants_departed(struct world *w, const struct leaving *l, bool all) {
   const struct acquisition *a = &w->acquisitions[l->acquisition];
-  const struct barrier_leave *d = &l->barrier_leave;
+  const struct node_wait *d = &l->barrier_leave.wait;
   const struct process *p = l->process;
   if (!a->released && !a->lost)
     violate(w, "{%d} has ended, and holds its node", l->number);
@@ -313,9 +313,9 @@ static int64_t alone_since(const struct world *w, const struct leaving *l) {
 
 static void check_leaving(struct world *w, const struct leaving *l) {
   int64_t peace = peace_since(w, l->process);
-  if (l->barrier_leave.until <= l->process->now)
+  if (l->barrier_leave.wait.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", l->number);
-  if (!l->barrier_leave.patient && !session_is_connected(&l->process->session))
+  if (!l->barrier_leave.wait.patient && !session_is_connected(&l->process->session))
     violate(w, "{%d} waits for a connection", l->number);
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);

@@ -32,6 +32,8 @@ bool wait_is_met(struct world *w, const struct wait *wait, int view) {
       return !there;
     case NODE_WAIT_EXISTS:
       return there;
+    case NODE_WAIT_LEAVE:
+      break;
     case NODE_WAIT_COUNT:
       return contenders_at(w, wait->path, view) != wait->node_wait.known;
   }

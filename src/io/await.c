@@ -78,7 +78,8 @@ static void release(void *self) {
 
 static void barrier_leave_ended(void *self, bool all) {
   struct await *a = self;
-  over(a, all, a->barrier_leave.refusal_code, a->barrier_leave.reason);
+  over(a, all, a->barrier_leave.wait.refusal_code,
+       a->barrier_leave.wait.reason);
 }
 
 struct await *await_barrier_leave(struct acquisition *member, bool patient,
@@ -87,18 +88,20 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
   if (!a) return NULL;
   acquisition_keep(member);
   a->acquisition = member;
-  a->barrier_leave =
-      (struct barrier_leave){.path = a->path,
-                             .own = member->contender.node.name,
-                             .until = until,
-                             .patient = patient,
-                             .owner = {a, .release = release,
-                                       .ended = barrier_leave_ended,
-                                       .forgotten = forget}};
+  a->barrier_leave = (struct barrier_leave){
+      .wait = {.path = a->path, .until = until, .patient = patient},
+      .own = member->contender.node.name,
+      .owner = {a, .release = release, .ended = barrier_leave_ended,
+                .forgotten = forget}};
+  barrier_leave_prepare(&a->barrier_leave);
   return a;
 }
 
 /* Commands, on the I/O thread. */
+
+static struct node_wait *wait_of(struct await *a) {
+  return a->acquisition ? &a->barrier_leave.wait : &a->node_wait;
+}
 
 void await_begin(struct await *a, struct session *session, int64_t now,
                  const struct await_port *port) {
@@ -108,18 +111,12 @@ void await_begin(struct await *a, struct session *session, int64_t now,
   if (!session) {
     over(a, false, REFUSED_CLOSED, 0);
     forget(a);
-  } else if (a->acquisition) {
-    session_leave_barrier(session, now, &a->barrier_leave);
-  } else if (!session_begin_node_wait(session, now, &a->node_wait)) {
+  } else if (!session_begin_node_wait(session, now, wait_of(a))) {
     over(a, false, REFUSED_INVALID, REASON_NO_MEMORY);
     forget(a);
   }
 }
 
 void await_end(struct await *a, struct session *session, int64_t now) {
-  if (!a->known) return;
-  if (a->acquisition)
-    session_end_barrier_leave(session, now, &a->barrier_leave);
-  else
-    session_end_node_wait(session, now, &a->node_wait);
+  if (a->known) session_end_node_wait(session, now, wait_of(a));
 }

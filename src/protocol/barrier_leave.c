@@ -40,7 +40,7 @@
 static op_handler on_answer, on_heartbeat;
 
 static struct pipeline *pipeline_of(const struct barrier_leave *d) {
-  return d->of->node_waits->all->pipeline;
+  return d->of->all->pipeline;
 }
 
 /* Ending a barrier leave. */
@@ -65,41 +65,23 @@ static void release(struct barrier_leave *d) {
   d->owner.release(d->owner.self);
 }
 
-static void finish(struct barrier_leave *d, bool all) {
-  *d->link = d->next;
-  if (d->next) d->next->link = d->link;
-  timer_set(&d->of->node_waits->timers, &d->deadline.timer, NEVER);
+static void on_end(struct node_wait *v, bool all) {
+  struct barrier_leave *d = v->owner;
+  enum barrier_leave_state state = d->state;
+  /* Set this first: when the node wait ends, `on_gone` must not end the leave
+   * again. */
   d->state = BARRIER_LEAVE_OVER;
+  if (state == BARRIER_LEAVE_WAITS)
+    node_wait_refuse(&d->node_wait, v->refusal_code, v->reason);
   release(d);
   d->owner.ended(d->owner.self, all);
   deferred_call_add(&pipeline_of(d)->step, &d->end);
 }
 
-void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
-                          int reason) {
-  enum barrier_leave_state state = d->state;
-  if (state == BARRIER_LEAVE_OVER) return;
-  d->refusal_code = why;
-  d->reason = reason;
-  /* Set this first: when the node wait ends, `on_gone` must not end the leave
-   * again. */
-  d->state = BARRIER_LEAVE_OVER;
-  if (state == BARRIER_LEAVE_WAITS)
-    node_wait_refuse(&d->node_wait, why, reason);
-  finish(d, false);
-}
-
-static void too_late(struct deadline *deadline) {
-  struct barrier_leave *d =
-      (struct barrier_leave *)((char *)deadline -
-                               offsetof(struct barrier_leave, deadline));
-  barrier_leave_refuse(d, node_waits_too_late(d->of->node_waits), 0);
-}
-
 /* Requests. */
 
-/* Sends `op`, unless it is in flight. If the send fails, barrier_leaves_drive
- * repeats it. */
+/* Sends `op`, unless it is in flight. If the send fails, node_waits_drive repeats
+ * it. */
 static void submit(struct barrier_leave *d, struct op op) {
   if (d->op.in_flight) return;
   op.handler = on_answer;
@@ -117,20 +99,20 @@ static void list(struct barrier_leave *d) {
   if (!d->others && !d->heartbeat.in_flight && !d->op.in_flight &&
       !pipeline_submit(pipeline_of(d), &d->heartbeat))
     return;
-  submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
+  submit(d, (struct op){.kind = OP_NAMES, .path = d->wait.path});
 }
 
 /* Sets `d->child_path` to the path of the child `name`. Returns false if there
  * is no memory, and schedules a retry. */
 static bool set_child_path(struct barrier_leave *d, const char *name) {
-  size_t length = strlen(d->path);
+  size_t length = strlen(d->wait.path);
   free(d->child_path);
   d->child_path = malloc(length + 1 + strlen(name) + 1);
   if (!d->child_path) {
     pipeline_retry(pipeline_of(d));
     return false;
   }
-  memcpy(d->child_path, d->path, length);
+  memcpy(d->child_path, d->wait.path, length);
   d->child_path[length] = '/';
   strcpy(d->child_path + length + 1, name);
   return true;
@@ -155,13 +137,13 @@ static void on_gone(struct node_wait *v, bool met) {
   if (met)
     list(d);
   else
-    barrier_leave_refuse(d, v->refusal_code, v->reason);
+    node_wait_refuse(&d->wait, v->refusal_code, v->reason);
 }
 
 static void wait_for_member(struct barrier_leave *d,
                             const struct entry *other) {
-  if (!d->patient) {
-    barrier_leave_refuse(d, REFUSED_TIMEOUT, 0);
+  if (!d->wait.patient) {
+    node_wait_refuse(&d->wait, REFUSED_TIMEOUT, 0);
     return;
   }
   if (!set_child_path(d, other->name)) return;
@@ -172,7 +154,7 @@ static void wait_for_member(struct barrier_leave *d,
                                     .ended = on_gone,
                                     .owner = d};
   d->state = BARRIER_LEAVE_WAITS;
-  if (node_wait_begin(d->of->node_waits, &d->node_wait)) return;
+  if (node_wait_begin(d->of, &d->node_wait)) return;
   d->state = BARRIER_LEAVE_LISTS;
   pipeline_retry(pipeline_of(d));
 }
@@ -224,7 +206,7 @@ static void end_as_last(struct barrier_leave *d,
   if (alone && is_in(listing, NAME_READY))
     delete_ready(d, listing->creates);
   else
-    finish(d, true);
+    node_wait_succeed(&d->wait);
 }
 
 static void listed(struct barrier_leave *d, const struct listing *listing) {
@@ -260,7 +242,7 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
 static void list_later(struct barrier_leave *d, int rc) {
   pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   d->state = BARRIER_LEAVE_LISTS;
-  if (!d->patient) barrier_leave_refuse(d, refusal_code_of(rc), rc);
+  if (!d->wait.patient) node_wait_refuse(&d->wait, refusal_code_of(rc), rc);
 }
 
 static void on_answer(struct op *op, const struct reply *reply) {
@@ -271,12 +253,13 @@ static void on_answer(struct op *op, const struct reply *reply) {
     deferred_call_add(&pipeline_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
     d->state = BARRIER_LEAVE_LISTS; /* list again in the next connection */
-  } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
+  } else if (reply_is_transient(rc) &&
+             (d->wait.patient || op->kind != OP_REMOVE)) {
     list_later(d, rc);
   } else if (op->kind == OP_REMOVE) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNDONE)
       pipeline_warn(pipeline_of(d), "cannot delete", op->path, rc);
-    finish(d, true);
+    node_wait_succeed(&d->wait);
   } else if (!d->others && !d->is_confirmed) {
     /* The heartbeat before the list was not committed, so the list may be
      * old. */
@@ -289,57 +272,27 @@ static void on_answer(struct op *op, const struct reply *reply) {
   } else if (rc == REPLY_OK) {
     pipeline_retry(pipeline_of(d)); /* no memory for the list */
   } else {
-    barrier_leave_refuse(d, refusal_code_of(rc), rc);
+    node_wait_refuse(&d->wait, refusal_code_of(rc), rc);
   }
 }
 
-/* All barrier leaves. */
-
-void barrier_leaves_init(struct barrier_leaves *all,
-                         struct node_waits *node_waits) {
-  *all = (struct barrier_leaves){.node_waits = node_waits};
+static void drive(struct node_wait *v) {
+  struct barrier_leave *d = v->owner;
+  d->of = v->of;
+  if (d->state == BARRIER_LEAVE_LISTS ||
+      (d->state == BARRIER_LEAVE_DELETES && !d->op.in_flight)) {
+    d->heartbeat.path = pipeline_of(d)->heartbeat.path;
+    list(d);
+  }
 }
 
-void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d) {
-  d->of = all;
+void barrier_leave_prepare(struct barrier_leave *d) {
+  d->wait.kind = NODE_WAIT_LEAVE;
+  d->wait.drive = drive;
+  d->wait.ended = on_end;
+  d->wait.owner = d;
   d->end = (struct deferred_call){.run = settle};
   d->inside = true;
-  d->others = NULL;
-  d->child_path = NULL;
-  d->op = (struct op){.handler = on_answer};
-  d->backoff = (struct refusals){0};
-  d->heartbeat = (struct op){.kind = OP_HEARTBEAT,
-                             .handler = on_heartbeat,
-                             .owner = d,
-                             .path = pipeline_of(d)->heartbeat.path};
-  timer_init(&d->deadline.timer);
-  d->deadline.due = too_late;
-  d->next = all->first;
-  d->link = &all->first;
-  if (d->next) d->next->link = &d->next;
-  all->first = d;
-  deadline_set(all->node_waits, &d->deadline, d->until);
-  list(d);
-}
-
-void barrier_leaves_drive(struct barrier_leaves *all) {
-  struct barrier_leave *next;
-  for (struct barrier_leave *d = all->first; d; d = next) {
-    next = d->next;
-    if (d->state == BARRIER_LEAVE_LISTS) list(d);
-    if (d->state == BARRIER_LEAVE_DELETES && !d->op.in_flight) list(d);
-  }
-}
-
-void barrier_leaves_disconnected(struct barrier_leaves *all) {
-  struct barrier_leave *next;
-  for (struct barrier_leave *d = all->first; d; d = next) {
-    next = d->next;
-    if (!d->patient) barrier_leave_refuse(d, REFUSED_DISCONNECTED, 0);
-  }
-}
-
-void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
-                           int reason) {
-  while (all->first) barrier_leave_refuse(all->first, why, reason);
+  d->heartbeat =
+      (struct op){.kind = OP_HEARTBEAT, .handler = on_heartbeat, .owner = d};
 }

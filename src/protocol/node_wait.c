@@ -64,14 +64,14 @@ static void stop(struct node_wait *v) {
   *v->link = v->next;
   if (v->next) v->next->link = v->link;
   v->of = NULL;
-  timer_set(&node_waits->timers, &v->deadline.timer, NEVER);
+  timer_set(&node_waits->timers, &v->deadline, NEVER);
   watch_drop(&v->watcher);
   if (v->kind != NODE_WAIT_COUNT) return;
   queue_remove_observer(v->queue, &v->observer);
   directory_unwatch_children(directory_of(v));
 }
 
-static void succeed(struct node_wait *v) {
+void node_wait_succeed(struct node_wait *v) {
   stop(v);
   v->ended(v, true);
 }
@@ -152,7 +152,7 @@ static void flush(struct deferred_call *call) {
 
 static void on_node_read(struct node_wait *v, const struct reply *reply) {
   if (v->kind == NODE_WAIT_EXISTS || (v->seen && v->seen != reply->czxid)) {
-    succeed(v);
+    node_wait_succeed(v);
     return;
   }
   v->seen = reply->czxid;
@@ -165,14 +165,14 @@ static void on_node_read(struct node_wait *v, const struct reply *reply) {
  * poll. */
 static void on_node_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_EXISTS)
-    succeed(v);
+    node_wait_succeed(v);
   else if (!v->patient)
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
 static void on_node_missing(struct node_wait *v) {
   if (v->kind == NODE_WAIT_GONE)
-    succeed(v);
+    node_wait_succeed(v);
   else if (!v->patient)
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
@@ -236,7 +236,7 @@ static void on_listed(struct list_observer *observer,
   struct node_wait *v = of_observer(observer);
   if (serial <= v->since) return;
   if (listing->count != v->known)
-    succeed(v);
+    node_wait_succeed(v);
   else if (!directory_sees_children(directory_of(v)))
     watch_directory(v);
   else
@@ -249,14 +249,11 @@ static void on_unlisted(struct list_observer *observer, int rc) {
 
 /* Beginning a node wait. */
 
-static void too_late(struct deadline *deadline) {
-  struct node_wait *v =
-      (struct node_wait *)((char *)deadline -
-                           offsetof(struct node_wait, deadline));
-  node_wait_refuse(v, node_waits_too_late(v->of), 0);
-}
-
 static bool watch(struct node_wait *v) {
+  v->queue = queue_for(v->of, v->path,
+                       v->kind == NODE_WAIT_COUNT ? strlen(v->path)
+                                                  : parent_length(v));
+  if (!v->queue) return false;
   if (v->kind == NODE_WAIT_COUNT) {
     v->observer = (struct list_observer){.on_listed = on_listed,
                                          .on_refused = on_unlisted};
@@ -272,17 +269,12 @@ static bool watch(struct node_wait *v) {
 }
 
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
-  v->queue = queue_for(node_waits, v->path,
-                       v->kind == NODE_WAIT_COUNT ? strlen(v->path)
-                                                  : parent_length(v));
-  if (!v->queue) return false;
   v->of = node_waits;
   v->must_read = v->stale = v->unlisted = false;
   v->seen = 0;
   watcher_init(&v->watcher, &role);
-  timer_init(&v->deadline.timer);
-  v->deadline.due = too_late;
-  if (!watch(v)) {
+  timer_init(&v->deadline);
+  if (v->kind != NODE_WAIT_LEAVE && !watch(v)) {
     v->of = NULL;
     return false;
   }
@@ -290,7 +282,8 @@ bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
   v->link = &node_waits->first;
   if (v->next) v->next->link = &v->next;
   node_waits->first = v;
-  deadline_set(node_waits, &v->deadline, v->until);
+  timer_set(&node_waits->timers, &v->deadline, v->until);
+  if (v->kind == NODE_WAIT_LEAVE) v->drive(v);
   return true;
 }
 
@@ -304,24 +297,15 @@ void node_waits_init(struct node_waits *node_waits, struct contenders *all) {
                                       .path = all->pipeline->heartbeat.path};
 }
 
-void deadline_set(struct node_waits *node_waits, struct deadline *deadline,
-                  int64_t due) {
-  timer_set(&node_waits->timers, &deadline->timer, due);
-}
-
-enum refusal_code node_waits_too_late(const struct node_waits *node_waits) {
-  return pipeline_of(node_waits)->connected ? REFUSED_TIMEOUT
-                                            : REFUSED_DISCONNECTED;
-}
-
 void node_waits_run(struct node_waits *node_waits) {
+  const struct pipeline *pipeline = pipeline_of(node_waits);
   struct timer *timer;
-  while (
-      (timer = timer_pop(&node_waits->timers, pipeline_of(node_waits)->now))) {
-    struct deadline *deadline =
-        (struct deadline *)((char *)timer - offsetof(struct deadline, timer));
-    deadline->due(deadline);
-  }
+  while ((timer = timer_pop(&node_waits->timers, pipeline->now)))
+    node_wait_refuse((struct node_wait *)((char *)timer -
+                                          offsetof(struct node_wait, deadline)),
+                     pipeline->connected ? REFUSED_TIMEOUT
+                                         : REFUSED_DISCONNECTED,
+                     0);
 }
 
 void node_waits_connected(struct node_waits *node_waits) {
@@ -329,6 +313,8 @@ void node_waits_connected(struct node_waits *node_waits) {
     v->stale = false;
     if (v->kind == NODE_WAIT_COUNT)
       directory_list_again(directory_of(v));
+    else if (v->kind == NODE_WAIT_LEAVE)
+      v->drive(v);
     else
       read_later(v);
   }
@@ -349,6 +335,8 @@ void node_waits_drive(struct node_waits *node_waits) {
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
     if (v->kind == NODE_WAIT_COUNT)
       directory_list_again(directory_of(v));
+    else if (v->kind == NODE_WAIT_LEAVE)
+      v->drive(v);
     else if (v->must_read || !v->seen || !watch_is_known(&v->watcher))
       read_later(v);
   }

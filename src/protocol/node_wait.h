@@ -15,12 +15,7 @@ enum node_wait_kind {
   NODE_WAIT_GONE,   /* waits until the node is deleted, even for a moment */
   NODE_WAIT_EXISTS, /* waits until the node exists */
   NODE_WAIT_COUNT,  /* waits until there are not `known` contenders */
-};
-
-/* The deadline of a node wait or a barrier leave. */
-struct deadline {
-  struct timer timer;
-  void (*due)(struct deadline *deadline);
+  NODE_WAIT_LEAVE,  /* a barrier leave (barrier_leave.h), ended by its module */
 };
 
 struct node_wait;
@@ -47,7 +42,8 @@ struct node_wait {
   /* Private to node_wait.c: */
   struct node_waits *of; /* NULL: the wait has ended */
   struct node_wait *next, **link;
-  struct deadline deadline;
+  struct timer deadline;
+  void (*drive)(struct node_wait *v); /* LEAVE: sends the next request */
   struct queue *queue; /* of the node's directory; COUNT: of the directory
                         * itself */
   struct watcher
@@ -63,7 +59,7 @@ struct node_wait {
 /* The node waits of a session. */
 struct node_waits {
   struct contenders *all;
-  struct timers timers; /* the deadlines of node waits and barrier leaves */
+  struct timers timers; /* the deadlines */
   struct node_wait *first;
   struct deferred_call flush; /* the call that sends the reads after a batch */
   struct op heartbeat;        /* a committed no-op before the reads */
@@ -77,12 +73,9 @@ void node_waits_init(struct node_waits *node_waits, struct contenders *all);
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v);
 /* Ends the node wait as failed, for this reason, unless it has ended. */
 void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason);
+void node_wait_succeed(struct node_wait *v);
 
-void deadline_set(struct node_waits *node_waits, struct deadline *deadline,
-                  int64_t due);
-/* Returns the refusal code for a wait whose deadline has passed. */
-enum refusal_code node_waits_too_late(const struct node_waits *node_waits);
-/* Ends the node waits and barrier leaves whose deadlines have passed. */
+/* Ends the node waits whose deadlines have passed. */
 void node_waits_run(struct node_waits *node_waits);
 static inline int64_t node_waits_due(const struct node_waits *node_waits) {
   return timers_due(&node_waits->timers);

@@ -101,7 +101,6 @@ void session_init(struct session *s, const struct session_options *options,
   queues_init(&s->queues, &s->all);
   node_waits_init(&s->node_waits, &s->all);
   nonces_init(&s->nonces, &s->pipeline);
-  barrier_leaves_init(&s->barrier_leaves, &s->node_waits);
   s->all.late_list_at = NEVER;
   s->pipeline.acl_may_deny = options->acl_may_deny;
 }
@@ -192,12 +191,6 @@ void session_watch_contention(struct session *s, int64_t now,
 
 /* Waits without a contender. */
 
-static void refuse_the_rest(struct session *s, enum refusal_code why,
-                            int reason) {
-  barrier_leaves_refuse(&s->barrier_leaves, why, reason);
-  node_waits_refuse(&s->node_waits, why, reason);
-}
-
 bool session_begin_node_wait(struct session *s, int64_t now,
                              struct node_wait *v) {
   begin(s, now);
@@ -217,24 +210,6 @@ void session_end_node_wait(struct session *s, int64_t now,
   end(s);
 }
 
-void session_leave_barrier(struct session *s, int64_t now,
-                           struct barrier_leave *d) {
-  begin(s, now);
-  barrier_leave_begin(&s->barrier_leaves, d);
-  if (s->refused)
-    barrier_leave_refuse(d, REFUSED_AUTH, s->refused);
-  else if (is_out_of_reach(s, d->patient))
-    barrier_leave_refuse(d, REFUSED_DISCONNECTED, 0);
-  end(s);
-}
-
-void session_end_barrier_leave(struct session *s, int64_t now,
-                               struct barrier_leave *d) {
-  begin(s, now);
-  barrier_leave_refuse(d, REFUSED_CANCELLED, 0);
-  end(s);
-}
-
 bool session_ask(struct session *s, int64_t now, struct op *op) {
   begin(s, now);
   bool sent = pipeline_submit(&s->pipeline, op);
@@ -247,7 +222,7 @@ void session_close(struct session *s, int64_t now) {
   change_state(s, SESSION_CLOSED);
   pipeline_closed(&s->pipeline);
   queues_each_contender(&s->queues, acquire_fsm_close);
-  refuse_the_rest(s, REFUSED_CLOSED, 0);
+  node_waits_refuse(&s->node_waits, REFUSED_CLOSED, 0);
   queues_each(&s->queues, queue_closed);
   s->renew_at = NEVER;
   end(s);
@@ -294,7 +269,6 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (same) counter_add(&s->pipeline.counters.reconnects, 1);
   queues_each(&s->queues, queue_connected);
   node_waits_connected(&s->node_waits);
-  barrier_leaves_drive(&s->barrier_leaves);
   end(s);
 }
 
@@ -307,7 +281,6 @@ void session_disconnected(struct session *s, int64_t now) {
     queues_each(&s->queues, queue_sweep);
     queues_each_contender(&s->queues, acquire_fsm_disconnected);
     queues_each(&s->queues, queue_disconnected);
-    barrier_leaves_disconnected(&s->barrier_leaves);
     node_waits_disconnected(&s->node_waits);
   }
   end(s);
@@ -323,7 +296,7 @@ void session_refused(struct session *s, int64_t now, int reason) {
   for (struct queue *q = s->queues.newest; q; q = q->older)
     for (struct contender *c = q->first; c; c = c->next)
       refuse_credentials(s, c);
-  refuse_the_rest(s, REFUSED_AUTH, reason);
+  node_waits_refuse(&s->node_waits, REFUSED_AUTH, reason);
   end(s);
 }
 
@@ -408,7 +381,6 @@ static void try_again(struct session *s) {
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
     node_waits_drive(&s->node_waits);
-    barrier_leaves_drive(&s->barrier_leaves);
   }
   if (pipeline_poll_is_due(&s->pipeline)) queues_each(&s->queues, queue_poll);
 }

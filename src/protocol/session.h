@@ -71,7 +71,6 @@ struct session {
   struct contenders all;
   struct queues queues;
   struct node_waits node_waits;
-  struct barrier_leaves barrier_leaves;
   struct nonces nonces;
 };
 
@@ -107,19 +106,13 @@ void session_watch(struct session *s, int64_t now, struct contender *c);
  * reports each change by NEWS_UNCONTENDED or NEWS_CONTENDED. */
 void session_watch_contention(struct session *s, int64_t now,
                               struct contender *c);
-/* session_begin_node_wait begins a node wait, session_leave_barrier a barrier
- * leave. The end is reported to the handler in `v` or `d`, possibly before the
- * call returns. session_begin_node_wait returns false, and begins nothing, if
- * there is no memory. */
+/* Begins a node wait, or the `wait` of a barrier leave. The end is reported to
+ * its handler, possibly before the call returns. Returns false, and begins
+ * nothing, if there is no memory. */
 bool session_begin_node_wait(struct session *s, int64_t now,
                              struct node_wait *v);
-void session_leave_barrier(struct session *s, int64_t now,
-                           struct barrier_leave *d);
-/* session_end_node_wait cancels a node wait, session_end_barrier_leave a
- * barrier leave. Neither does anything if the wait has ended. */
+/* Cancels a node wait; does nothing if it has ended. */
 void session_end_node_wait(struct session *s, int64_t now, struct node_wait *v);
-void session_end_barrier_leave(struct session *s, int64_t now,
-                               struct barrier_leave *d);
 /* Sends a request of the user. Returns false if it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);

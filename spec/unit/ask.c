@@ -36,7 +36,7 @@ static void hear_state(void *self, enum session_state state) {
 static void end(void *self, struct ask *ask) {
   (void)self;
   ended++;
-  ask_free(ask);
+  subject_drop(&ask->subject);
 }
 
 static void begin(void) {

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "io/log_throttle.h"
+#include "io/log.h"
 #include "test.h"
 
 ABOUT("A notice");

@@ -59,7 +59,7 @@ static void ends(struct acquisition *acquisition, struct turn *turn) {
   CHECK(!acquisition_pass_on(acquisition, turn, &next));
   CHECK(!acquisition_is_held(acquisition, next.index) ||
         next.index == turn->index);
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 TEST("have one node and one token, and each knows whether it is its own") {
@@ -71,7 +71,7 @@ TEST("have one node and one token, and each knows whether it is its own") {
   CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
   CHECK_INT(second.number, acquisition->current_turn);
   CHECK_INT(first.number, acquisition->number);
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 TEST("end after so many") {
@@ -135,7 +135,7 @@ TEST("do not begin for one whose deadline is over") {
   CHECK(!acquisition_pass_on(acquisition, &turn, &late));
   CHECK(acquisition_is_held(acquisition, turn.index));
   CHECK_INT(turn.number, acquisition->current_turn);
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 TEST("see the loss of the node, and only the one that has it does") {
@@ -150,7 +150,7 @@ TEST("see the loss of the node, and only the one that has it does") {
   CHECK_INT(LOSS_NODE_DELETED, acquisition_loss(acquisition, second.index));
   CHECK_INT(LOSS_NONE, acquisition_loss(acquisition, first.index));
   CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 TEST("see the lease") {
@@ -161,7 +161,7 @@ TEST("see the lease") {
   CHECK(!acquisition_is_held(acquisition, second.index));
   CHECK_INT(LOSS_LEASE_EXPIRED, acquisition_overdue(acquisition, second.index));
   CHECK_INT(LOSS_NONE, acquisition_overdue(acquisition, first.index));
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 TEST("are counted by how long they were waited for, in powers of two") {

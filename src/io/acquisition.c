@@ -13,7 +13,13 @@
  * order of the turns. */
 enum { TURNS_MAX = 999999 };
 
-static void drop(void *acquisition) { acquisition_drop(acquisition); }
+static void free_acquisition(void *self) {
+  struct acquisition *acquisition = self;
+  if (acquisition_outcome(acquisition) == ACQUISITION_REFUSED)
+    free(acquisition->blocker);
+  free(acquisition->contender.gate);
+  free(acquisition);
+}
 
 struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
                                     const char *path, const void *data,
@@ -33,8 +39,7 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
     free(acquisition);
     return NULL;
   }
-  acquisition->subject.drop = drop;
-  acquisition->references = 1;
+  subject_init(&acquisition->subject, free_acquisition);
   acquisition->proof = proof;
   char *text = (char *)&acquisition->contender + contender,
        *copy = text + whole + 1;
@@ -55,20 +60,6 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
   contender_init(&acquisition->contender, &own, notify, acquisition);
   acquisition->contender.gate = gate;
   return acquisition;
-}
-
-void acquisition_keep(struct acquisition *acquisition) {
-  acquisition->references++;
-}
-
-void acquisition_drop(struct acquisition *acquisition) {
-  int left = --acquisition->references;
-  assert(left >= 0);
-  if (left > 0) return;
-  if (acquisition_outcome(acquisition) == ACQUISITION_REFUSED)
-    free(acquisition->blocker);
-  free(acquisition->contender.gate);
-  free(acquisition);
 }
 
 /* Publishes the grant or refusal to the Lua thread. The I/O thread calls this

@@ -69,11 +69,9 @@ struct shown_blocker {
 struct core;
 
 struct acquisition {
+  /* Each Lua object has a reference, and the contender has one until the
+   * session forgets it. */
   struct subject subject;
-  /* (a) The number of references to this struct. The Lua object has one, each
-   * queued message has one, and the contender has one until the session forgets
-   * it. */
-  _Atomic int references;
   int hold_refs;     /* (l) number of guards */
   struct core *core; /* (c) the session */
   /* (c) The session's proof, a part of `core`. Each hold reference keeps `core`
@@ -145,8 +143,6 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
                                     size_t size,
                                     const struct contender_options *options,
                                     news_handler *notify);
-void acquisition_keep(struct acquisition *acquisition);
-void acquisition_drop(struct acquisition *acquisition);
 
 /* Publish the grant, or the refusal with its code `why` and its `reason`, to
  * the Lua thread. Only the I/O thread calls these functions. */

@@ -21,6 +21,7 @@ void addresses_init(struct addresses *a, uint64_t seed) {
 void addresses_free(struct addresses *a) {
   free(a->list);
   free(a->texts);
+  free(a->source);
 }
 
 static int count_of(const char *list) {
@@ -41,8 +42,9 @@ static void shuffle(struct addresses *a) {
 bool addresses_set(struct addresses *a, const char *list) {
   struct addresses new = {.count = count_of(list), .jitter = a->jitter};
   new.texts = strdup(list);
+  new.source = strdup(list);
   new.list = calloc((size_t) new.count + 1, sizeof *new.list);
-  if (!new.texts || !new.list) {
+  if (!new.texts || !new.source || !new.list) {
     addresses_free(&new);
     return false;
   }
@@ -68,29 +70,8 @@ int addresses_find(const struct addresses *a, const char *text) {
   return -1;
 }
 
-/* If `at` begins with `text`, returns the address of the rest of `at`.
- * Otherwise returns NULL. */
-static const char *behind(const char *at, const char *text) {
-  size_t length = strlen(text);
-  return strncmp(at, text, length) == 0 ? at + length : NULL;
-}
-
-static bool has(const char *list, const struct address *address) {
-  for (const char *at = list; at; at = strchr(at, ',')) {
-    if (*at == ',') at++;
-    const char *end = behind(at, address->text);
-    if (end && *address->names)
-      end = *end == ' ' ? behind(end + 1, address->names) : NULL;
-    if (end && (*end == ',' || *end == '\0')) return true;
-  }
-  return false;
-}
-
 bool addresses_are(const struct addresses *a, const char *list) {
-  if (a->count != count_of(list)) return false;
-  for (int i = 0; i < a->count; i++)
-    if (!has(list, &a->list[i])) return false;
-  return true;
+  return a->source && strcmp(a->source, list) == 0;
 }
 
 int addresses_take(struct addresses *a, int64_t now) {

@@ -26,6 +26,7 @@ struct addresses {
   int next; /* the index of the address to try first */
   struct address *list;
   char *texts;
+  char *source;    /* the list from which the addresses come */
   uint64_t jitter; /* state of a random generator */
 };
 
@@ -38,8 +39,7 @@ void addresses_free(struct addresses *addresses);
  * address that was known before keeps its failures and its pause. If there is
  * no memory, returns false and changes nothing. */
 bool addresses_set(struct addresses *addresses, const char *list);
-/* Returns whether `list` has the same addresses with the same names, in any
- * order. */
+/* Returns whether the addresses come from an equal list. */
 bool addresses_are(const struct addresses *addresses, const char *list);
 /* Returns the index of the address with this text, or -1. */
 int addresses_find(const struct addresses *addresses, const char *text);

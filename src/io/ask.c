@@ -14,25 +14,24 @@ static op_handler on_answer, on_made, on_nonce_made, on_done_once;
 
 /* Creating an ask. */
 
-static void drop(void *ask) { ask_free(ask); }
-
-struct ask *ask_new(int count, int64_t each, int64_t all) {
-  struct ask *ask =
-      calloc(1, sizeof *ask + (size_t)count * sizeof ask->requests[0]);
-  if (!ask) return NULL;
-  ask->subject.drop = drop;
-  message_init(&ask->message, &ask->subject);
-  ask->each = each;
-  ask->all = all;
-  return ask;
-}
-
-void ask_free(struct ask *ask) {
+static void free_ask(void *self) {
+  struct ask *ask = self;
   for (int i = 0; i < ask->count; i++) {
     free(ask->requests[i].text);
     free(ask->requests[i].data);
   }
   free(ask);
+}
+
+struct ask *ask_new(int count, int64_t each, int64_t all) {
+  struct ask *ask =
+      calloc(1, sizeof *ask + (size_t)count * sizeof ask->requests[0]);
+  if (!ask) return NULL;
+  subject_init(&ask->subject, free_ask);
+  message_init(&ask->message, &ask->subject);
+  ask->each = each;
+  ask->all = all;
+  return ask;
 }
 
 static const struct operation {

@@ -115,7 +115,6 @@ struct ask {
  * keeps at most `each` bytes of data per node and `all` bytes in total. Returns
  * NULL if memory runs out. */
 struct ask *ask_new(int count, int64_t each, int64_t all);
-void ask_free(struct ask *ask);
 
 enum ask_fault { ASK_OK, ASK_NO_MEMORY, ASK_WRONG };
 

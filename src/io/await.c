@@ -1,17 +1,22 @@
 #include "await.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void drop(void *await) { await_drop(await); }
+#include "clock.h"
+#include "messages.h"
+
+static void free_await(void *self) {
+  struct await *a = self;
+  if (a->acquisition) subject_drop(&a->acquisition->subject);
+  free(a);
+}
 
 static struct await *make(const char *prefix, const char *path) {
   size_t before = strlen(prefix), size = strlen(path) + 1;
   struct await *a = calloc(1, sizeof *a + before + size);
   if (!a) return NULL;
-  a->subject.drop = drop;
-  a->references = 1;
+  subject_init(&a->subject, free_await);
   struct message *messages[] = {&a->begin, &a->end, &a->over};
   for (int i = 0; i < 3; i++) message_init(messages[i], &a->subject);
   memcpy(a->path, prefix, before); /* NOLINT: the next line ends it */
@@ -19,22 +24,12 @@ static struct await *make(const char *prefix, const char *path) {
   return a;
 }
 
-void await_keep(struct await *a) { a->references++; }
-
-void await_drop(struct await *a) {
-  int left = --a->references;
-  assert(left >= 0);
-  if (left > 0) return;
-  if (a->acquisition) acquisition_drop(a->acquisition);
-  free(a);
-}
-
 /* Called when the session discards the await. Marks the await as unknown to the
  * session, and drops the session's reference. */
 static void forget(void *self) {
   struct await *a = self;
   a->known = false;
-  await_drop(a);
+  subject_drop(&a->subject);
 }
 
 static void over(struct await *a, bool met, enum refusal_code refusal_code,
@@ -42,7 +37,7 @@ static void over(struct await *a, bool met, enum refusal_code refusal_code,
   a->met = met;
   a->refusal_code = refusal_code;
   a->reason = reason;
-  a->port->over(a->port->self, a);
+  core_post(a->core, &a->over, EVENT_AWAITED);
 }
 
 /* Node waits. */
@@ -71,9 +66,11 @@ struct await *await_new(const char *chroot, const char *path,
 
 /* Barrier leaves. */
 
+/* Releases the member's hold. */
 static void release(void *self) {
   const struct await *a = self;
-  a->port->release(a->port->self, a->acquisition);
+  if (acquisition_end_hold(a->acquisition, ACQUISITION_RELEASED))
+    session_release(&a->core->session, clock_now(), &a->acquisition->contender);
 }
 
 static void barrier_leave_ended(void *self, bool all) {
@@ -86,7 +83,7 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
                                   int64_t until) {
   struct await *a = make("", member->path);
   if (!a) return NULL;
-  acquisition_keep(member);
+  subject_keep(&member->subject);
   a->acquisition = member;
   a->barrier_leave = (struct barrier_leave){
       .wait = {.path = a->path, .until = until, .patient = patient},
@@ -103,12 +100,11 @@ static struct node_wait *wait_of(struct await *a) {
   return a->acquisition ? &a->barrier_leave.wait : &a->node_wait;
 }
 
-void await_begin(struct await *a, struct session *session, int64_t now,
-                 const struct await_port *port) {
-  a->port = port;
+void await_begin(struct await *a, int64_t now) {
+  struct session *session = &a->core->session;
   a->known = true;
-  await_keep(a); /* the session's reference */
-  if (!session) {
+  subject_keep(&a->subject); /* the session's reference */
+  if (a->core->closing) {
     over(a, false, REFUSED_CLOSED, 0);
     forget(a);
   } else if (!session_begin_node_wait(session, now, wait_of(a))) {
@@ -117,6 +113,6 @@ void await_begin(struct await *a, struct session *session, int64_t now,
   }
 }
 
-void await_end(struct await *a, struct session *session, int64_t now) {
-  if (a->known) session_end_node_wait(session, now, wait_of(a));
+void await_end(struct await *a, int64_t now) {
+  if (a->known) session_end_node_wait(&a->core->session, now, wait_of(a));
 }

@@ -41,6 +41,7 @@ static bool append(struct message_queue *queue, struct message *message,
   if (message->queued) return false;
   message->queued = true;
   message->kind = (uint8_t)kind;
+  if (message_holds(message)) subject_keep(message_subject(message));
   message->next = NULL;
   *queue->end = message;
   queue->end = &message->next;
@@ -164,6 +165,19 @@ void channel_done(struct channel *channel, struct message *message) {
   pthread_mutex_unlock(&channel->lock);
 }
 
+void subject_init(struct subject *subject, void (*destroy)(void *subject)) {
+  subject->destroy = destroy;
+  subject->references = 1;
+}
+
+void subject_keep(struct subject *subject) { subject->references++; }
+
+void subject_drop(struct subject *subject) {
+  int left = --subject->references;
+  assert(left >= 0);
+  if (left == 0) subject->destroy(subject);
+}
+
 void message_init(struct message *message, struct subject *subject) {
   ptrdiff_t place = (char *)message - (char *)subject;
   assert(place > 0 && place <= UINT16_MAX);
@@ -175,6 +189,5 @@ void *message_subject(struct message *message) {
 }
 
 void message_drop(struct message *message) {
-  struct subject *subject = message_subject(message);
-  if (message_holds(message)) subject->drop(subject);
+  if (message_holds(message)) subject_drop(message_subject(message));
 }

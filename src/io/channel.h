@@ -24,12 +24,18 @@
 #pragma GCC visibility push(hidden)
 
 /* Each object that can be the subject of a message begins with this struct.
- * Access: (c) constant after the first message about the object was sent. */
+ * Access: (c) constant after subject_init, (a) atomic. */
 struct subject {
-  /* (c) Releases one reference to the object. A message with a subject keeps
-   * one reference until the message is handled or discarded. */
-  void (*drop)(void *subject);
+  void (*destroy)(
+      void *subject); /* (c) called at the end of the last reference */
+  /* (a) The creator of the object has one reference. Each queued message about
+   * the object has one until it is handled or discarded. */
+  _Atomic int references;
 };
+
+void subject_init(struct subject *subject, void (*destroy)(void *subject));
+void subject_keep(struct subject *subject); /* adds a reference */
+void subject_drop(struct subject *subject); /* releases a reference */
 
 /* A slot for one message. Access: (c) constant after the slot was sent for the
  * first time. (m) guarded by the channel's lock while the slot is queued;
@@ -69,8 +75,8 @@ bool channel_open(struct channel *channel); /* on false, errno is set */
 void channel_close(struct channel *channel);
 
 /* Queue a command for the I/O thread, or an event for the Lua thread. Wake that
- * thread's loop if needed. Both functions return false if the slot is queued
- * already. */
+ * thread's loop if needed. The message gets a reference to its subject. Both
+ * functions return false if the slot is queued already. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);

@@ -18,12 +18,6 @@ void core_post(struct core *core, struct message *message, int kind) {
   channel_event_later(&core->channel, message, kind);
 }
 
-static void post_acquisition(struct core *core, struct acquisition *acquisition,
-                             struct message *message, int kind) {
-  acquisition_keep(acquisition);
-  core_post(core, message, kind);
-}
-
 static void client_error(void *self, const char *server, const char *error) {
   struct core *core = self;
   char text[REASON_MAX];
@@ -106,13 +100,13 @@ static void granted(struct core *core, struct acquisition *acquisition) {
   count_wait(core, session_now(&core->session) - acquisition->waiting_since);
   core_publish_lease(core); /* before a thread can see HELD */
   acquisition_grant(acquisition);
-  post_acquisition(core, acquisition, &acquisition->decided, EVENT_GRANTED);
+  core_post(core, &acquisition->decided, EVENT_GRANTED);
 }
 
 void core_refuse(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why, int reason) {
   acquisition_refuse(acquisition, why, reason);
-  post_acquisition(core, acquisition, &acquisition->decided, EVENT_REFUSED);
+  core_post(core, &acquisition->decided, EVENT_REFUSED);
 }
 
 /* Ends the hold, unless it has ended before. If the hold was lost, posts
@@ -125,7 +119,7 @@ static void lost(struct core *core, struct acquisition *acquisition,
                                         : ACQUISITION_LOST +
                                               (int)acquisition->contender.loss);
   if (acquisition_outcome_loss(acquisition))
-    post_acquisition(core, acquisition, &acquisition->ended, EVENT_LOST);
+    core_post(core, &acquisition->ended, EVENT_LOST);
 }
 
 void core_report_gone(struct core *core, struct acquisition *acquisition) {
@@ -134,7 +128,7 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
     return;
   acquisition->report_gone = false;
   acquisition->delete_rc = undeletable;
-  post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
+  core_post(core, &acquisition->ended, EVENT_GONE);
 }
 
 /* Logs that a server refuses to delete the contender's node (`undeletable`).
@@ -177,7 +171,7 @@ void core_on_news(struct contender *c, enum news news) {
       break;
     case NEWS_REVOKED:
       acquisition_forbid_turns(acquisition);
-      post_acquisition(core, acquisition, &acquisition->revoked, EVENT_REVOKED);
+      core_post(core, &acquisition->revoked, EVENT_REVOKED);
       break;
     case NEWS_UNCONTENDED:
       acquisition_set_uncontended(acquisition);
@@ -194,7 +188,7 @@ void core_on_news(struct contender *c, enum news news) {
       break;
     case NEWS_FORGOTTEN:
       acquisition->in_session = false;
-      acquisition_drop(acquisition);
+      subject_drop(&acquisition->subject);
       break;
   }
 }

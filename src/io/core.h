@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
+#include "acquisition.h"
 #include "ask.h"
-#include "await.h"
 #include "client.h"
 #include "clock.h"
 #include "last_error.h"
@@ -45,7 +45,6 @@ struct core {
   struct session session;   /* (i), except its counters */
   struct client *client;    /* (i) */
   struct asks asks;         /* (i) */
-  struct await_port port;   /* (i) */
   struct clock_timer timer; /* (i) */
   bool closing;             /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) sends these */

@@ -15,16 +15,12 @@
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
-enum { HOOKS = 4 };
-
 /* The fork handlers' state, one for the whole process. Access: (a) atomic, (m)
  * guarded by the lock declared above it, (t) per thread, (f) used by the
  * forking thread only. That thread holds `forking` from before the fork until
  * after it. */
 
-static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
-static void (*hooks[HOOKS])(void); /* (m) entries are only appended */
-static _Atomic int hook_count;     /* (a) */
+static void (*_Atomic hook)(void); /* (a) see fork_watch */
 
 static pthread_mutex_t list_lock =
     PTHREAD_MUTEX_INITIALIZER; /* see fork_lock */
@@ -32,11 +28,11 @@ static pthread_mutex_t list_lock =
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
 static _Atomic bool closed, closed_to_lookups;       /* (a), written by (f) */
-static unsigned waited_for; /* (f) lookups_begun when a fork last timed out */
 
 static _Atomic int awake, lookups; /* (a) number of awake threads; of lookups */
-static _Atomic unsigned lookups_begun; /* (a) */
-static _Atomic bool barred;            /* (a) see fork_forbids_lookups */
+static _Atomic bool barred;        /* (a) see fork_forbids_lookups */
+/* (a) A fork has waited in vain for the lookups that are running. */
+static _Atomic bool gave_up;
 
 static bool wait_a_little(int64_t deadline) {
   struct timespec t = {0, 50000};
@@ -73,8 +69,8 @@ void fork_awake(void) { enter(&awake, &closed); }
 void fork_asleep(void) { atomic_fetch_sub(&awake, 1); }
 
 void fork_lookup_begin(void) {
-  atomic_fetch_add(&lookups_begun, 1);
   enter(&lookups, &closed_to_lookups);
+  atomic_store(&gave_up, false);
 }
 
 void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
@@ -86,20 +82,13 @@ static void await(_Atomic int *count, int64_t deadline) {
   while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;
 }
 
-/* Waits until no lookup is running, or until the deadline. Does not wait if no
- * lookup has begun since an earlier fork waited in vain. */
-static void await_lookups(int64_t deadline) {
-  unsigned begun = atomic_load(&lookups_begun);
-  if (begun != waited_for) await(&lookups, deadline);
-  if (atomic_load(&lookups) > 0) waited_for = begun;
-}
-
 static void before_fork(void) {
   int64_t begun = clock_now();
   is_forking = take(&forking, begun + PATIENCE);
   if (is_forking) {
     atomic_store(&closed_to_lookups, true);
-    await_lookups(begun + LOOKUP_PATIENCE);
+    if (!gave_up) await(&lookups, begun + LOOKUP_PATIENCE);
+    gave_up = lookups > 0;
     atomic_store(&closed, true);
     await(&awake, begun + PATIENCE);
   }
@@ -124,27 +113,19 @@ static void in_child(void) {
   if (!has_list_lock) pthread_mutex_init(&list_lock, NULL);
   if (!is_forking) pthread_mutex_init(&forking, NULL);
   after_fork();
-  pthread_mutex_init(&hooks_lock, NULL);
   if (atomic_load(&lookups) > 0) atomic_store(&barred, true);
   open_gates();
   atomic_store(&awake, 0);
   atomic_store(&lookups, 0);
-  for (int i = 0; i < atomic_load(&hook_count); i++) hooks[i]();
+  atomic_load (&hook)();
 }
 
 static void at_first_use(void) {
   pthread_atfork(before_fork, after_fork, in_child);
 }
 
-void fork_watch(void (*hook)(void)) {
+void fork_watch(void (*run)(void)) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  atomic_store(&hook, run);
   pthread_once(&once, at_first_use);
-  pthread_mutex_lock(&hooks_lock);
-  int n = atomic_load(&hook_count), i = 0;
-  while (i < n && hooks[i] != hook) i++;
-  if (i == n && n < HOOKS) {
-    hooks[n] = hook;
-    atomic_store(&hook_count, n + 1);
-  }
-  pthread_mutex_unlock(&hooks_lock);
 }

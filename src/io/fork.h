@@ -20,9 +20,9 @@
 #pragma GCC visibility push(hidden)
 
 /* Makes each child of a fork call `in_child` before fork returns in the child.
- * The first call of fork_watch installs zklock's fork handlers. So it must come
- * before the first thread starts, and before the functions below are called. At
- * most 4 functions can be registered, each once. */
+ * All calls must pass the same function. The first call installs zklock's fork
+ * handlers. So it must come before the first thread starts, and before the
+ * functions below are called. */
 void fork_watch(void (*in_child)(void));
 
 /* Take and release the lock of the list of sessions (registry.h). A thread

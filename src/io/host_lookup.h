@@ -40,9 +40,10 @@ void host_lookup_ask_after_loss(struct host_lookup *w);
 void host_lookup_cancel(struct host_lookup *w);
 
 /* Returns the addresses with their host names, such as "10.0.0.1:2181
- * zk1,10.0.0.2:2181 zk2". Returns NULL while there is no answer. If the lookup
- * has found no address, returns "" and sets `*error` to the reason. Then it
- * also sets `*temporary`: true if another lookup can soon succeed. The text is
+ * zk1,10.0.0.2:2181 zk2". The addresses are sorted. Each is in the text once,
+ * with all its names. Returns NULL while there is no answer. If the lookup has
+ * found no address, returns "" and sets `*error` to the reason. Then it also
+ * sets `*temporary`: true if another lookup can soon succeed. The text is
  * valid until host_lookup_done. */
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary);

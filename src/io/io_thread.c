@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "clock.h"
 #include "entropy.h"
 #include "fork.h"
@@ -16,13 +17,9 @@
 
 enum { COMMAND_WAIT = 30 * 1000 }; /* nanoseconds */
 
-static void await_over(void *self, struct await *await) {
-  await_keep(await); /* the message's reference */
-  core_post(self, &await->over, EVENT_AWAITED);
-}
-
 static void answer(void *self, struct ask *ask) {
   core_post(self, &ask->message, EVENT_ANSWERED);
+  subject_drop(&ask->subject);
 }
 
 /* Commands. */
@@ -30,7 +27,7 @@ static void answer(void *self, struct ask *ask) {
 static void acquire(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
   acquisition->in_session = true;
-  acquisition_keep(acquisition); /* the contender's reference */
+  subject_keep(&acquisition->subject); /* the contender's reference */
   if (!core->closing &&
       session_acquire(&core->session, now, &acquisition->contender,
                       acquisition->path))
@@ -39,7 +36,7 @@ static void acquire(struct core *core, int64_t now,
   core_refuse(core, acquisition,
               core->closing ? REFUSED_CLOSED : REFUSED_INVALID,
               REASON_NO_MEMORY);
-  acquisition_drop(acquisition);
+  subject_drop(&acquisition->subject);
 }
 
 static void cancel(struct core *core, int64_t now,
@@ -64,14 +61,6 @@ static void abandon(struct core *core, int64_t now,
   cancel(core, now, acquisition);
   if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
     session_release(&core->session, now, &acquisition->contender);
-}
-
-/* Releases the hold of a member that leaves a double barrier. The barrier leave
- * calls this; there is no command from the Lua thread. */
-static void release_member(void *self, struct acquisition *acquisition) {
-  struct core *core = self;
-  if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
-    session_release(&core->session, clock_now(), &acquisition->contender);
 }
 
 static void lose(struct core *core, int64_t now,
@@ -112,29 +101,29 @@ static void execute_for_acquisition(struct core *core, int64_t now,
         session_watch_contention(&core->session, now, &acquisition->contender);
       break;
   }
-  acquisition_drop(acquisition); /* the message's reference */
 }
 
-static void execute_for_await(struct core *core, int64_t now,
-                              struct await *await, int kind) {
-  if (kind == COMMAND_AWAIT)
-    await_begin(await, core->closing ? NULL : &core->session, now, &core->port);
-  else
-    await_end(await, &core->session, now);
-  await_drop(await); /* the message's reference */
-}
-
-static void execute(struct core *core, int64_t now, struct message *message,
-                    int kind) {
-  if (kind == COMMAND_CLOSE) {
-    core->closing = true;
-    session_close(&core->session, now);
-  } else if (kind == COMMAND_ASK) { /* EVENT_ANSWERED frees the ask */
-    ask_begin(message_subject(message), &core->asks);
-  } else if (kind == COMMAND_AWAIT || kind == COMMAND_CANCEL_AWAIT) {
-    execute_for_await(core, now, message_subject(message), kind);
-  } else if (kind != COMMAND_ALARM) { /* run() calls post_alarm() anyway */
-    execute_for_acquisition(core, now, message_subject(message), kind);
+static void execute(struct core *core, int64_t now, void *subject, int kind) {
+  struct ask *ask = subject;
+  switch (kind) {
+    case COMMAND_CLOSE:
+      core->closing = true;
+      session_close(&core->session, now);
+      break;
+    case COMMAND_ALARM: /* run() calls post_alarm() anyway */
+      break;
+    case COMMAND_ASK:
+      subject_keep(&ask->subject); /* until all requests are answered */
+      ask_begin(ask, &core->asks);
+      break;
+    case COMMAND_AWAIT:
+      await_begin(subject, now);
+      break;
+    case COMMAND_CANCEL_AWAIT:
+      await_end(subject, now);
+      break;
+    default:
+      execute_for_acquisition(core, now, subject, kind);
   }
 }
 
@@ -148,7 +137,8 @@ static bool take_commands(struct core *core) {
     struct message *next = message->next;
     int kind = message->kind;
     channel_done(&core->channel, message);
-    execute(core, now, message, kind);
+    execute(core, now, message_subject(message), kind);
+    message_drop(message);
     message = next;
   }
   return true;
@@ -275,7 +265,6 @@ static bool init_session(struct core *core) {
   if (!entropy(options.random, sizeof options.random)) return false;
   memcpy(&seed, options.random, sizeof seed);
   asks_init(&core->asks, &core->session, answer, core);
-  core->port = (struct await_port){core, await_over, release_member};
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io, seed);
   errno = ENOMEM;

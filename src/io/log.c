@@ -6,7 +6,10 @@
 
 #include "clock.h"
 #include "messages.h"
+#include "protocol/hash.h"
 #include "reason.h"
+
+#define MINUTE INT64_C(60000000000)
 
 enum { LINES_MAX = 256, SENTENCE_MAX = REASON_MAX + 200 };
 
@@ -18,7 +21,7 @@ void log_init(struct log *log, struct channel *channel, bool wanted) {
 
 void log_free(struct log *log) { pthread_mutex_destroy(&log->lock); }
 
-static void drop(void *subject) {
+static void free_line(void *subject) {
   struct log_line *line = subject;
   line->log->lines--;
   free(line);
@@ -30,12 +33,43 @@ void log_write(struct log *log, const char *level, const char *text) {
   struct log_line *line = malloc(sizeof *line + size);
   if (!line) return;
   log->lines++;
-  line->subject.drop = drop;
+  subject_init(&line->subject, free_line);
   message_init(&line->message, &line->subject);
   line->log = log;
   line->level = level;
   memcpy(line->text, text, size);
   channel_event(log->channel, &line->message, EVENT_LOG);
+  subject_drop(&line->subject);
+}
+
+/* Returns the entry of the message with this hash. If there is none, returns an
+ * unused entry. If none is unused, returns the entry of the message that was
+ * logged longest ago. */
+static struct throttled *find(struct log_throttle *log_throttle,
+                              uint64_t hash) {
+  struct throttled *oldest = NULL;
+  for (int i = 0; i < LOG_THROTTLE_MAX; i++) {
+    struct throttled *n = &log_throttle->list[i];
+    if (n->hash == hash) return n;
+    if (!oldest ||
+        (oldest->hash && (!n->hash || n->logged_at < oldest->logged_at)))
+      oldest = n;
+  }
+  return oldest;
+}
+
+bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
+                      int64_t now, int *since) {
+  uint64_t hash = hash_text(HASH_BEGIN, text, strlen(text));
+  struct throttled *n = find(log_throttle, hash);
+  bool known = n->hash == hash;
+  *since = known ? n->since : 0;
+  if (known && now - n->logged_at < MINUTE) {
+    n->since++;
+    return false;
+  }
+  *n = (struct throttled){.hash = hash, .logged_at = now};
+  return true;
 }
 
 void log_throttled(struct log *log, const char *level, const char *sentence) {

@@ -1,15 +1,32 @@
 /* Writes lines to the user's log (option `log`). Each line goes to the Lua
- * thread as an event. Repeated messages are limited to one a minute
- * (log_throttle.h). */
+ * thread as an event.
+ *
+ * While there is no connection, each attempt to connect logs the same message.
+ * zklock logs the first one, and skips repetitions for a minute. It logs the
+ * next repetition with the number of skipped ones. A message names its server.
+ * So a message about another server is not a repetition, and is logged at once.
+ * A message is identified by its hash, and only the last LOG_THROTTLE_MAX
+ * messages are remembered. */
 #ifndef ZKLOCK_LOG_H
 #define ZKLOCK_LOG_H
 
 #include <pthread.h>
 
 #include "channel.h"
-#include "log_throttle.h"
 
 #pragma GCC visibility push(hidden)
+
+enum { LOG_THROTTLE_MAX = 32 };
+
+struct throttled {
+  uint64_t hash;     /* 0: the entry is unused */
+  int64_t logged_at; /* when the message was logged last */
+  int since;         /* number of repetitions skipped since then */
+};
+
+struct log_throttle {
+  struct throttled list[LOG_THROTTLE_MAX];
+};
 
 /* Any thread uses the log. Access: (c) constant after log_init, (a) atomic, (m)
  * guarded by `lock` */
@@ -35,9 +52,11 @@ struct log_line {
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
 void log_write(struct log *log, const char *level, const char *text);
-/* Logs a message, unless the same message was logged within the last minute.
- * The first repetition after that minute is logged with the number of skipped
- * repetitions. */
+/* Returns whether to log the message `text` now. If so, sets `*since` to the
+ * number of its skipped repetitions. */
+bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
+                      int64_t now, int *since);
+/* Logs a message if it is due. */
 void log_throttled(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop

@@ -13,12 +13,6 @@ static bool command(struct core *core, struct message *message, int kind) {
   return channel_command(&core->channel, message, kind);
 }
 
-static void command_of(struct core *core, struct acquisition *acquisition,
-                       struct message *message, int kind) {
-  acquisition_keep(acquisition); /* the message's reference */
-  if (!command(core, message, kind)) acquisition_drop(acquisition);
-}
-
 /* Opening and closing. */
 
 /* Sends the command to close the session, because the process exits. Signals
@@ -103,18 +97,16 @@ struct acquisition *core_acquire(struct core *core, const char *path,
   acquisition->core = core;
   acquisition->number = acquisition->current_turn = turn->number;
   acquisition->waiting_since = turn->waiting_since;
-  command_of(core, acquisition, &acquisition->begin, COMMAND_ACQUIRE);
+  command(core, &acquisition->begin, COMMAND_ACQUIRE);
   return acquisition;
 }
 
 void core_cancel(struct core *core, struct acquisition *acquisition) {
-  if (!core->closed)
-    command_of(core, acquisition, &acquisition->cancel, COMMAND_CANCEL);
+  if (!core->closed) command(core, &acquisition->cancel, COMMAND_CANCEL);
 }
 
 void core_abandon(struct core *core, struct acquisition *acquisition) {
-  if (!core->closed)
-    command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
+  if (!core->closed) command(core, &acquisition->release, COMMAND_ABANDON);
 }
 
 /* Releases a hold. If the session is closed, sends no command, because the node
@@ -124,8 +116,8 @@ bool core_release(struct core *core, struct acquisition *acquisition,
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
     return acquisition_outcome(acquisition) == ACQUISITION_RELEASED;
   if (!core->closed)
-    command_of(core, acquisition, &acquisition->release,
-               report ? COMMAND_RELEASE_AND_REPORT : COMMAND_RELEASE);
+    command(core, &acquisition->release,
+            report ? COMMAND_RELEASE_AND_REPORT : COMMAND_RELEASE);
   return true;
 }
 
@@ -153,8 +145,7 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   core->turns++;
   core->turn_waits[wait_bucket(clock_now() - to->waiting_since)]++;
   if (acquisition_must_watch_contention(acquisition))
-    command_of(core, acquisition, &acquisition->cancel,
-               COMMAND_WATCH_CONTENTION);
+    command(core, &acquisition->cancel, COMMAND_WATCH_CONTENTION);
   return true;
 }
 
@@ -167,7 +158,7 @@ void core_lose(struct core *core, struct acquisition *acquisition,
   if (core->closed ||
       !acquisition_end_hold(acquisition, ACQUISITION_LOST + (int)why))
     return;
-  command_of(core, acquisition, &acquisition->release, COMMAND_LOSE);
+  command(core, &acquisition->release, COMMAND_LOSE);
   if (why == LOSS_LEASE_EXPIRED)
     atomic_compare_exchange_strong(&core->proof.state, &connected,
                                    SESSION_SUSPENDED);
@@ -185,7 +176,7 @@ enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
 }
 
 void core_watch(struct core *core, struct acquisition *acquisition) {
-  command_of(core, acquisition, &acquisition->begin, COMMAND_WATCH);
+  command(core, &acquisition->begin, COMMAND_WATCH);
 }
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
@@ -200,15 +191,12 @@ uint64_t core_ask(struct core *core, struct ask *ask) {
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;
   await->number = ++core->numbers;
-  await_keep(await); /* the message's reference */
-  if (!command(core, &await->begin, COMMAND_AWAIT)) await_drop(await);
+  command(core, &await->begin, COMMAND_AWAIT);
   return await->number;
 }
 
 void core_cancel_await(struct core *core, struct await *await) {
-  if (core->closed) return;
-  await_keep(await); /* the message's reference */
-  if (!command(core, &await->end, COMMAND_CANCEL_AWAIT)) await_drop(await);
+  if (!core->closed) command(core, &await->end, COMMAND_CANCEL_AWAIT);
 }
 
 /* Events. */

@@ -7,6 +7,7 @@
 #ifndef ZKLOCK_LUA_THREAD_H
 #define ZKLOCK_LUA_THREAD_H
 
+#include "await.h"
 #include "core.h"
 #include "messages.h"
 

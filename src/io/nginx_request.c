@@ -4,15 +4,18 @@
 
 #include "messages.h"
 
-static void drop(void *request) { nginx_request_drop(request); }
+static void free_request(void *self) {
+  struct nginx_request *request = self;
+  core_drop(request->core);
+  free(request);
+}
 
 struct nginx_request *nginx_request_new(struct core *core) {
   struct nginx_request *request = calloc(1, sizeof *request);
   if (!request) return NULL;
-  request->references = 1;
+  subject_init(&request->subject, free_request);
   request->core = core;
   request->number = ++core->numbers;
-  request->subject.drop = drop;
   message_init(&request->message, &request->subject);
   core_keep(core);
   core->requests++;
@@ -24,15 +27,7 @@ void nginx_request_end(void *self) {
   struct core *core = request->core;
   request->ended = true;
   core->requests--;
-  if (!core->left) {
-    request->references++;
+  if (!core->left)
     channel_event(&core->channel, &request->message, EVENT_ENDED);
-  }
-  nginx_request_drop(request);
-}
-
-void nginx_request_drop(struct nginx_request *request) {
-  if (--request->references > 0) return;
-  core_drop(request->core);
-  free(request);
+  subject_drop(&request->subject);
 }

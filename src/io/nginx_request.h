@@ -13,13 +13,11 @@
 #pragma GCC visibility push(hidden)
 
 struct nginx_request {
-  struct subject subject;
-  /* Access: (c) constant after nginx_request_new, (l) the Lua thread only, (a)
-   * atomic */
-  _Atomic int references; /* (a) of handler, userdata, queued message */
-  struct core *core;      /* (c) the session; the request has a reference */
-  uint64_t number;        /* (c) identifies the request in events */
-  bool ended;             /* (l) nginx has ended the request */
+  struct subject subject; /* the handler and the userdata have references */
+  /* Access: (c) constant after nginx_request_new, (l) the Lua thread only */
+  struct core *core; /* (c) the session; the request has a reference */
+  uint64_t number;   /* (c) identifies the request in events */
+  bool ended;        /* (l) nginx has ended the request */
   struct message message;
 };
 
@@ -29,7 +27,6 @@ struct nginx_request *nginx_request_new(struct core *core);
 /* nginx calls this cleanup handler when the request ends. Records the end, and
  * posts EVENT_ENDED. Drops the handler's reference. */
 void nginx_request_end(void *request);
-void nginx_request_drop(struct nginx_request *request);
 
 #pragma GCC visibility pop
 

@@ -10,16 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fork.h"
-
 #ifdef MADV_WIPEONFORK
 
 /* Points to the cached process id, in a memory page of its own. The id is 0
  * while it is not known. The pointer is NULL if there is no such page. It does
  * not change after `prepare`. */
 static _Atomic pid_t *noted;
-
-static void forget(void) { atomic_store(noted, 0); }
 
 /* Allocates the page, if the kernel supports MADV_WIPEONFORK. Some emulators
  * accept every madvise() without effect. To detect this, the function also
@@ -35,7 +31,6 @@ static void prepare(void) {
     return;
   }
   noted = page;
-  fork_watch(forget);
 }
 
 pid_t process_id(void) {

@@ -105,7 +105,7 @@ static int session_ask_(lua_State *L) {
     lua_pushnumber(L, (lua_Number)core_ask(core, ask));
     return 1;
   }
-  if (ask) ask_free(ask);
+  if (ask) subject_drop(&ask->subject);
   if (fault == ASK_WRONG) return luaL_argerror(L, 2, "not a list of requests");
   return luaL_error(L, "not enough memory");
 }

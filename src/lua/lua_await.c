@@ -109,7 +109,7 @@ static int await_gc(lua_State *L) {
   if (a) a->dead = true;
   if (!a || !a->core || a->core->owner != process_id()) return 0;
   core_cancel_await(a->core, a->await);
-  await_drop(a->await);
+  subject_drop(&a->await->subject);
   core_drop(a->core);
   a->core = NULL;
   return 0;

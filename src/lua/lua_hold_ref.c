@@ -80,7 +80,7 @@ static int hold_ref_again(lua_State *L) {
   binding_check_process(L, hold_ref->core);
   struct hold_ref *copy = binding_vacant_hold_ref(L, 2);
   luaL_argcheck(L, !copy->core, 2, "not empty");
-  acquisition_keep(hold_ref->acquisition);
+  subject_keep(&hold_ref->acquisition->subject);
   copy->turn = hold_ref->turn;
   binding_fill_hold_ref(copy, hold_ref->core, hold_ref->acquisition);
   return 1;
@@ -105,7 +105,7 @@ static bool give_back(struct hold_ref *hold_ref, bool report,
                                           &hold_ref->turn, &next->turn);
   if (!hold_ref->passed)
     return core_release(hold_ref->core, acquisition, report);
-  acquisition_keep(acquisition);
+  subject_keep(&acquisition->subject);
   binding_fill_hold_ref(next, hold_ref->core, acquisition);
   return true;
 }
@@ -178,7 +178,7 @@ static int hold_ref_gc(lua_State *L) {
       log_write(&hold_ref->core->log, "warn", text);
     }
   }
-  if (acquisition) acquisition_drop(acquisition);
+  if (acquisition) subject_drop(&acquisition->subject);
   core_drop(hold_ref->core);
   hold_ref->core = NULL;
   hold_ref->acquisition = NULL;

@@ -129,7 +129,7 @@ static int new_request(lua_State *L) {
   }
   cleanup->handler = nginx_request_end;
   cleanup->data = request;
-  request->references++;
+  subject_keep(&request->subject);
   *box = request;
   lua_pushnumber(L, (lua_Number)request->number);
   return 2;
@@ -149,7 +149,7 @@ static int request_has_ended(lua_State *L) {
 static int request_gc(lua_State *L) {
   struct nginx_request **box = binding_test_object(L, 1, &request_type);
   if (!box || !*box) return 0;
-  nginx_request_drop(*box);
+  subject_drop(&(*box)->subject);
   *box = NULL;
   return 0;
 }

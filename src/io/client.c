@@ -73,7 +73,8 @@ enum client_state {
 struct client {
   const struct settings *settings; /* (c) */
   struct session *session; /* only the pointer is (c), not the session */
-  struct client_listener listener; /* (c) */
+  const struct client_listener *listener; /* (c) */
+  void *self;                             /* (c) the listener's */
 
   enum client_state state;
   struct library *library;
@@ -119,7 +120,7 @@ static void report_error(struct client *client, const char *text) {
   const char *server = client->state == CLIENT_RESOLVING || client->address < 0
                            ? NULL
                            : client->addresses.list[client->address].text;
-  client->listener.error(client->listener.self, server, text);
+  client->listener->error(client->self, server, text);
 }
 
 /* Returns the session timeout that a server granted last. If none was granted,
@@ -158,8 +159,7 @@ static void use_lookup(struct client *client) {
     report_error(client, error);
     if (client->state == CLIENT_RESOLVING) {
       host_lookup_ask_in(&client->host_lookup, 5 * RETRY_AFTER);
-      if (!temporary)
-        client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
+      if (!temporary) client->listener->failed(client->self, CLIENT_NO_ADDRESS);
     }
   } else if (!is_connected(client) &&
              !addresses_are(&client->addresses, list)) {
@@ -187,7 +187,7 @@ static void try_to_connect(struct client *client, int64_t now) {
   client->tried_at = now;
   client->give_up_at = now + attempt_timeout(client);
   session_attempting(client->session, now);
-  client->listener.attempting(client->listener.self);
+  client->listener->attempting(client->self);
   const struct address *a = &client->addresses.list[client->address];
   if (library_open(client->library, a->text, a->names, &client->identity))
     return;
@@ -252,8 +252,8 @@ static void on_connected(void *self, const struct identity *identity,
   }
   session_greeted(client->session, clock_now(), identity->session, timeout,
                   client->tried_at);
-  client->listener.attempting(
-      client->listener.self); /* publishes the lease, which was shortened */
+  client->listener->attempting(
+      client->self); /* publishes the lease, which was shortened */
 }
 
 static void on_accepted(void *self) {
@@ -303,9 +303,9 @@ static void refused(struct client *client, int reason) {
   client->paused_until =
       clock_now() + (pause < REFUSAL_MAX ? pause : REFUSAL_MAX);
   session_refused(client->session, clock_now(), reason);
-  client->listener.failed(client->listener.self, reason == REPLY_AUTH_REQUIRED
-                                                     ? CLIENT_AUTH_REQUIRED
-                                                     : CLIENT_REFUSED_AUTH);
+  client->listener->failed(client->self, reason == REPLY_AUTH_REQUIRED
+                                             ? CLIENT_AUTH_REQUIRED
+                                             : CLIENT_REFUSED_AUTH);
 }
 
 /* Returns whether a server may have received the session id that this attempt
@@ -324,10 +324,10 @@ static bool may_have_reached_server(const struct client *client) {
 static void record_tls_refusal(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);
-  if (is_refused) client->listener.refused(client->listener.self);
+  if (is_refused) client->listener->refused(client->self);
   if (!is_refused || !by_all) return;
   session_refused(client->session, clock_now(), REASON_TLS);
-  client->listener.failed(client->listener.self, CLIENT_REFUSED_TLS);
+  client->listener->failed(client->self, CLIENT_REFUSED_TLS);
 }
 
 static void on_over(void *self, enum library_end end) {
@@ -351,12 +351,12 @@ static void on_over(void *self, enum library_end end) {
 
 static void on_error(void *self, const char *server, const char *text) {
   struct client *client = self;
-  client->listener.error(client->listener.self, server, text);
+  client->listener->error(client->self, server, text);
 }
 
 static void on_warning(void *self, const char *text) {
   struct client *client = self;
-  client->listener.warning(client->listener.self, text);
+  client->listener->warning(client->self, text);
 }
 
 /* Requests of the protocol. */
@@ -392,13 +392,14 @@ static const struct library_listener of_library = {.connected = on_connected,
 
 struct client *client_new(const struct settings *settings,
                           struct session *session,
-                          const struct client_listener *listener,
+                          const struct client_listener *listener, void *self,
                           const struct wakeup *wakeup, uint64_t seed) {
   struct client *client = calloc(1, sizeof *client);
   if (!client) return NULL;
   client->settings = settings;
   client->session = session;
-  client->listener = *listener;
+  client->listener = listener;
+  client->self = self;
   client->give_up_at = NEVER;
   host_lookup_init(&client->host_lookup, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;

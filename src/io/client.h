@@ -25,7 +25,6 @@ enum client_failure {
 };
 
 struct client_listener {
-  void *self;
   void (*failed)(void *self, enum client_failure failure);
   /* Called when an attempt to connect begins. The attempt shortens the
    * session's lease, so this callback publishes the new lease. Thus the Lua
@@ -40,12 +39,13 @@ struct client_listener {
   void (*warning)(void *self, const char *text);
 };
 
-/* Creates a client. The client signals `wakeup` to end the poll of the I/O
+/* Creates a client. `self` is the first argument of the listener's callbacks.
+ * The client signals `wakeup` to end the poll of the I/O
  * thread. `seed` determines the random order in which the client tries the
  * servers. Returns NULL if there is no memory. */
 struct client *client_new(const struct settings *settings,
                           struct session *session,
-                          const struct client_listener *listener,
+                          const struct client_listener *listener, void *self,
                           const struct wakeup *wakeup, uint64_t seed);
 struct transport client_transport(struct client *client);
 /* Ends the ZooKeeper session. The client library can take three seconds for

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library_codes.h"
 #include "messages.h"
-#include "reason.h"
 
 /* The session whose I/O thread is the current thread. Assertions use it. */
 static _Thread_local const struct core *io_thread_of;
@@ -193,14 +193,12 @@ void core_on_news(struct contender *c, enum news news) {
   }
 }
 
-struct client_listener core_client_listener(struct core *core) {
-  return (struct client_listener){.self = core,
-                                  .failed = client_failed,
-                                  .attempting = client_attempts,
-                                  .error = client_error,
-                                  .refused = client_refused,
-                                  .warning = client_warning};
-}
+const struct client_listener core_client_listener = {.failed = client_failed,
+                                                     .attempting =
+                                                         client_attempts,
+                                                     .error = client_error,
+                                                     .refused = client_refused,
+                                                     .warning = client_warning};
 
 struct listener core_session_listener(struct core *core) {
   return (struct listener){.self = core,

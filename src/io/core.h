@@ -73,9 +73,9 @@ struct core {
  * this. */
 void core_set_io_thread(const struct core *core);
 
-/* Return the callbacks that the client and the session call. The callbacks
- * publish the session's state and post events. */
-struct client_listener core_client_listener(struct core *core);
+/* The callbacks that the client and the session call. The callbacks publish the
+ * session's state and post events. */
+extern const struct client_listener core_client_listener;
 struct listener core_session_listener(struct core *core);
 news_handler core_on_news;
 

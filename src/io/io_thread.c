@@ -253,7 +253,6 @@ static bool start_thread(struct core *core) {
 }
 
 static bool init_session(struct core *core) {
-  struct client_listener of_client = core_client_listener(core);
   struct listener of_session = core_session_listener(core);
   const struct settings *settings = core->settings;
   struct session_options options = {
@@ -265,8 +264,8 @@ static bool init_session(struct core *core) {
   if (!entropy(options.random, sizeof options.random)) return false;
   memcpy(&seed, options.random, sizeof seed);
   asks_init(&core->asks, &core->session, answer, core);
-  core->client =
-      client_new(settings, &core->session, &of_client, &core->channel.io, seed);
+  core->client = client_new(settings, &core->session, &core_client_listener,
+                            core, &core->channel.io, seed);
   errno = ENOMEM;
   if (!core->client) return false;
   struct transport transport = client_transport(core->client);

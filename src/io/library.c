@@ -258,7 +258,7 @@ bool library_open(struct library *l, const char *address, const char *names,
   errno = 0;
   l->handle = make_handle(l, identity);
   if (!l->handle || !authenticate(l)) {
-    report_error(l, code_errno_text(errno ? errno : ENOMEM));
+    report_error(l, strerror(errno ? errno : ENOMEM));
     close_handle(l);
     return false;
   }
@@ -289,7 +289,7 @@ static void on_answer(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
   l->answered = code_is_answer(rc);
-  l->auth_required |= code_requires_auth(rc);
+  l->auth_required |= rc == REPLY_AUTH_REQUIRED;
 }
 
 /* If there are credentials, sends a first request, whose reply shows that the
@@ -327,7 +327,7 @@ static void report_reply(struct library *l, const struct incident *incident) {
     return;
   }
   l->listener->reply(l->self, incident->serial, &incident->reply);
-  if (!code_requires_auth(incident->code) || !l->connected) return;
+  if (incident->code != REPLY_AUTH_REQUIRED || !l->connected) return;
   l->auth_required = true;
   library_disconnect(l);
 }

@@ -50,8 +50,6 @@ bool code_ends_connection(int rc) {
          rc == UNKNOWN_SESSION;
 }
 
-bool code_requires_auth(int rc) { return rc == REPLY_AUTH_REQUIRED; }
-
 bool code_is_error(int rc) {
   return rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE &&
          rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED;
@@ -65,10 +63,30 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* Returns the text of a code. For codes that some versions of the client
- * library do not know, the text is zklock's own. */
-const char *code_text(int rc) {
+/* For codes that some versions of the client library do not know, the text is
+ * zklock's own. */
+const char *reason_text(int rc) {
   switch (rc) {
+    case REASON_COUNTER_AT_END:
+      return "the sequence counter of the directory is exhausted, and the "
+             "directory has data: delete it when it is empty";
+    case REASON_NO_MEMORY:
+      return "not enough memory";
+    case REASON_NO_ROOM:
+      return "this session has too many locks and waits at once: use a second "
+             "one";
+    case REASON_CREDENTIALS:
+      return "the credentials are not accepted";
+    case REASON_TLS:
+      return "TLS fails with each server";
+    case REASON_ACL:
+      return "its ACL, by option 'acl', would not let this session list, "
+             "create and delete";
+    case REASON_UNOWNED:
+      return "no session owns it, so it stays until it is deleted";
+    case REASON_TOO_MANY_CHILDREN:
+      return "there are more than 50000 children in it, or in a directory of "
+             "it";
     case ZUNIMPLEMENTED:
       return "the server does not know this request: ZooKeeper 3.5 does";
     case UNKNOWN_SESSION:
@@ -97,10 +115,7 @@ const char *code_text(int rc) {
   }
 }
 
-const char *code_errno_text(int error) { return strerror(error); }
-
-/* Returns a text that says why there is no connection. `error` is an errno.
- * EHOSTDOWN is the library's errno for a server that has closed the connection.
+/* EHOSTDOWN is the library's errno for a server that has closed the connection.
  * EPROTO comes from stream.c, for a server that does not speak the expected
  * protocol. */
 const char *code_failure_text(int error, int rc, bool greeted, bool secure) {
@@ -115,5 +130,11 @@ const char *code_failure_text(int error, int rc, bool greeted, bool secure) {
     return "the server closed the connection: it is starting, or has "
            "maxClientCnxns connections from this address, or speaks TLS on "
            "this port (then set the option 'tls')";
-  return error ? code_errno_text(error) : zerror(rc);
+  return error ? strerror(error) : zerror(rc);
+}
+
+void reason_write(char *text, size_t size, const char *what, const char *path,
+                  size_t length, const char *reason) {
+  snprintf(text, size, "%s (%.*s): %s", what, length ? (int)length : 1,
+           length ? path : "/", reason);
 }

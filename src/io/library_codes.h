@@ -1,8 +1,12 @@
-/* Classifies the client library's codes, and returns their texts. */
+/* Classifies the client library's codes. Returns texts for these codes, and for
+ * zklock's own reasons. */
 #ifndef ZKLOCK_LIBRARY_CODES_H
 #define ZKLOCK_LIBRARY_CODES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "path.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -24,16 +28,22 @@ bool code_is_unknown(int rc);
 /* Returns whether the code means that this server does not serve the session.
  * Then zklock closes the connection, whatever else the server sends. */
 bool code_ends_connection(int rc);
-/* Returns whether the code means that the server requires authentication by
- * another scheme. The server closes the connection after such a reply. */
-bool code_requires_auth(int rc);
 /* Returns whether the code `rc`, which a call of the client library has
  * returned, is an error. The codes for the end of the session do not count,
  * because the handle's state reports that end. */
 bool code_is_error(int rc);
 
-const char *code_text(int rc);
-const char *code_errno_text(int error);
+/* The size of a message that contains a chroot, a path and a node's name. */
+enum { REASON_MAX = 2 * PATH_MAX_BYTES + 400 };
+
+/* Returns the text of a code of ZooKeeper, or of a reason of zklock (op.h). */
+const char *reason_text(int rc);
+/* Writes a message to `text`, such as "cannot list (/app/locks): not
+ * authenticated". In this example, `what` is "cannot list", and `reason` is
+ * "not authenticated". The message shows the first `length` bytes of `path`,
+ * which begins with the chroot. */
+void reason_write(char *text, size_t size, const char *what, const char *path,
+                  size_t length, const char *reason);
 /* Returns a text that says why there is no connection. `error` is the errno,
  * and `rc` is the library's code. `greeted`: the server had accepted the
  * connection. `secure`: the connection uses TLS. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "clock.h"
+#include "library_codes.h"
 #include "messages.h"
 #include "protocol/hash.h"
-#include "reason.h"
 
 #define MINUTE INT64_C(60000000000)
 

@@ -87,9 +87,7 @@ static const char *text_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* If the path `node` is in the directory, returns the rest of the path, which
- * is the node's name. Otherwise returns NULL. */
-static const char *name_in(const char *node, const char *directory) {
+const char *path_name_in(const char *node, const char *directory) {
   size_t length = strlen(directory + 1);
   bool is_in = strncmp(node, directory + 1, length) == 0 && /* NOLINT: prefix */
                node[length] == '/';
@@ -102,8 +100,8 @@ static const char *name_in(const char *node, const char *directory) {
 const char *path_node_fault(const char *node, size_t length) {
   const char *fault = text_fault(node, length);
   if (fault) return fault;
-  const char *of_gate = name_in(node, LOCKS);
-  const char *of_permit = name_in(node, PERMITS);
+  const char *of_gate = path_name_in(node, LOCKS);
+  const char *of_permit = path_name_in(node, PERMITS);
   const char *name = of_gate ? of_gate : of_permit ? of_permit : node;
   int32_t sequence;
   enum role role = name_parse(name, &sequence);

@@ -19,6 +19,10 @@ const char *path_fault(const char *path, size_t length);
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 
+/* If the path `node` is in the directory (name.h), returns the rest of the path,
+ * which is the node's name. Otherwise returns NULL. */
+const char *path_name_in(const char *node, const char *directory);
+
 /* Returns NULL if `node` can be a contender's node; otherwise returns why not.
  * `node` is relative to the lock's path. It is a name, or a path in one of a
  * semaphore's directories. */

@@ -4,7 +4,6 @@
  * userdata. */
 #include <string.h>
 
-#include "io/clock.h"
 #include "lua_hold_ref.h"
 
 enum { LOCK = 7 }; /* index of acquire's argument `lock` */
@@ -142,11 +141,6 @@ static bool is_writer(const struct hold_ref *hold_ref, const struct core *core,
          strcmp(acquisition->path + acquisition->prefix, path) == 0;
 }
 
-static int64_t deadline_in(lua_State *L, int index) {
-  int64_t patience = binding_opt_duration(L, index);
-  return patience == NEVER ? NEVER : clock_now() + patience;
-}
-
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, hold_ref]) → hold_ref, number
  *
@@ -166,7 +160,7 @@ static int acquire(lua_State *L) {
   const char *path = binding_check_path(L, 2);
   const char *data = binding_check_data(L, 5, &size);
   const struct hold_ref *writer = read_lock_options(L, LOCK, &options);
-  options.deadline = deadline_in(L, 3);
+  options.deadline = binding_opt_deadline(L, 3);
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
@@ -194,7 +188,7 @@ static int acquire(lua_State *L) {
  * in events. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
-  int64_t deadline = deadline_in(L, 3);
+  int64_t deadline = binding_opt_deadline(L, 3);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 2);
   luaL_argcheck(L, !hold_ref->core, 2, "not empty");
   struct core *core = binding_check_open(L);

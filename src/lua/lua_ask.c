@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/reason.h"
+#include "io/library_codes.h"
 
 /* Codes and names. */
 

@@ -1,7 +1,6 @@
 /* Implements the userdata of an await, struct awaiting. An await waits for a
  * change of a node, or makes a member leave a double barrier (io/await.h). If
  * Lua collects the userdata, the wait is cancelled. */
-#include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
 
@@ -44,11 +43,6 @@ static int begin(lua_State *L, struct awaiting *a, struct core *core,
   return 2;
 }
 
-static int64_t deadline(lua_State *L, int index) {
-  int64_t patience = binding_opt_duration(L, index);
-  return patience == NEVER ? NEVER : clock_now() + patience;
-}
-
 /* session:await(what, path, seconds|nil, patient, known [, empty])
  *   → awaiting, number;  what: "gone", "there", "crowd"
  *
@@ -65,7 +59,7 @@ static int session_await(lua_State *L) {
   enum node_wait_kind kind =
       (enum node_wait_kind)luaL_checkoption(L, 2, NULL, words);
   const char *path = binding_check_path(L, 3);
-  int64_t until = deadline(L, 4);
+  int64_t until = binding_opt_deadline(L, 4);
   bool patient = lua_toboolean(L, 5);
   int known = binding_to_int(lua_tonumber(L, 6));
   struct awaiting *a = empty(L, 7);
@@ -82,7 +76,7 @@ static int session_await(lua_State *L) {
  * the same values as session:await. */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);
-  int64_t until = deadline(L, 3);
+  int64_t until = binding_opt_deadline(L, 3);
   bool patient = lua_toboolean(L, 4);
   struct awaiting *a = empty(L, 5);
   struct core *core = binding_check_open(L);

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "io/clock.h"
 #include "io/process.h"
 
 void binding_check_process(lua_State *L, const struct core *core) {
@@ -104,6 +105,11 @@ int64_t binding_opt_duration(lua_State *L, int index) {
   lua_Number seconds = luaL_checknumber(L, index);
   if (seconds >= 1e9) return NEVER;
   return seconds > 0 ? (int64_t)(seconds * NANOSECONDS) : 0;
+}
+
+int64_t binding_opt_deadline(lua_State *L, int index) {
+  int64_t patience = binding_opt_duration(L, index);
+  return patience == NEVER ? NEVER : clock_now() + patience;
 }
 
 int binding_to_int(lua_Number number) {

@@ -69,6 +69,8 @@ struct core *binding_check_open(lua_State *L);
 /* Converts the number of seconds at `index` to nanoseconds. Returns NEVER for
  * nil, and 0 for negative numbers and NaN. */
 int64_t binding_opt_duration(lua_State *L, int index);
+/* Returns the time at which this duration ends if it begins now, or NEVER. */
+int64_t binding_opt_deadline(lua_State *L, int index);
 /* Returns the number as an int, without its fraction. If it is out of range,
  * returns the nearest int. Returns 0 for NaN. */
 int binding_to_int(lua_Number number);
@@ -81,6 +83,15 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 
 /* The functions below are functions of the Lua module zklock.core. The module's
  * other functions are in lua_core.c. */
+
+/* Reads the options of a session from the table at `index`, or raises an error.
+ * The table's fields are hosts, session_timeout, min_session_timeout,
+ * tick_time, auth, acl, tls and log.
+ *
+ * Pushes a userdata that owns the settings and frees them. Returns the address
+ * of the userdata's pointer to the settings. A caller that takes over the
+ * settings sets this pointer to NULL. */
+struct settings **binding_read_settings(lua_State *L, int index);
 
 /* Lua function session(): returns a session that is not open yet. The Lua
  * function open() opens it. */
@@ -106,6 +117,7 @@ void binding_register_ask(lua_State *L);
 void binding_register_await(lua_State *L);
 void binding_register_nginx(lua_State *L);
 void binding_register_session(lua_State *L);
+void binding_register_settings(lua_State *L);
 
 #pragma GCC visibility pop
 

@@ -17,32 +17,27 @@
 #include "io/process.h"
 #include "lua_ask.h"
 #include "lua_hold_ref.h"
-#include "lua_settings.h"
 
 /* The functions below check users' arguments. If an argument is wrong, they
  * return a text that becomes part of the Lua layer's error message. */
 
-static int check_path(lua_State *L) {
+/* Returns the results of a Lua function: what is wrong with the string at index
+ * 1 according to `fault_of`, or nothing. */
+static int check(lua_State *L, const char *(*fault_of)(const char *, size_t)) {
   size_t length;
-  const char *path = luaL_checklstring(L, 1, &length);
-  const char *fault = path_fault(path, length);
-  if (!fault) return 0;
-  lua_pushstring(L, fault);
-  return 1;
+  const char *text = luaL_checklstring(L, 1, &length);
+  const char *fault = fault_of(text, length);
+  if (fault) lua_pushstring(L, fault);
+  return fault ? 1 : 0;
 }
 
-/* check_node(node) → a text that says what is wrong; nothing if `node` is valid
- *
- * A valid `node` is the name of a contender's node, as contenders() returns
- * it. */
-static int check_node(lua_State *L) {
-  size_t length;
-  const char *node = luaL_checklstring(L, 1, &length);
-  const char *fault = path_node_fault(node, length);
-  if (!fault) return 0;
-  lua_pushstring(L, fault);
-  return 1;
-}
+static int check_path(lua_State *L) { return check(L, path_fault); }
+
+/* check_node(node): a valid `node` is the name of a contender's node, as
+ * contenders() returns it. */
+static int check_node(lua_State *L) { return check(L, path_node_fault); }
+
+static int check_chroot(lua_State *L) { return check(L, hosts_chroot_fault); }
 
 /* contender_in(path) → a component of the path, or nothing
  *
@@ -109,17 +104,6 @@ static int check_hosts(lua_State *L) {
   if (status != 0) return lua_error(L);
   if (ok) return 3;
   if (!*fault) return luaL_error(L, "not enough memory");
-  lua_pushstring(L, fault);
-  return 1;
-}
-
-/* check_chroot(text) → a text that says what is wrong; nothing if `text` is
- * valid */
-static int check_chroot(lua_State *L) {
-  size_t length;
-  const char *text = luaL_checklstring(L, 1, &length);
-  const char *fault = hosts_chroot_fault(text, length);
-  if (!fault) return 0;
   lua_pushstring(L, fault);
   return 1;
 }

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/library_codes.h"
 #include "io/nginx_request.h"
-#include "io/reason.h"
 #include "lua_ask.h"
 
 static int push_numbered(lua_State *L, const char *what, uint64_t number) {

@@ -18,6 +18,14 @@ struct hold_ref *binding_check_hold_ref(lua_State *L, int index) {
   return hold_ref;
 }
 
+/* Returns the hold reference at index 1, as binding_check_hold_ref does. Raises
+ * an error if its session belongs to another process. */
+static struct hold_ref *own_hold_ref(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  return hold_ref;
+}
+
 struct hold_ref *binding_check_granted(lua_State *L, int index) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, index);
   if (acquisition_outcome(hold_ref->acquisition) < ACQUISITION_HELD)
@@ -76,8 +84,7 @@ void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
  *
  * Uses `empty`, an empty hold reference, for it, if that is given. */
 static int hold_ref_again(lua_State *L) {
-  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  struct hold_ref *hold_ref = own_hold_ref(L);
   struct hold_ref *copy = binding_vacant_hold_ref(L, 2);
   luaL_argcheck(L, !copy->core, 2, "not empty");
   subject_keep(&hold_ref->acquisition->subject);
@@ -149,8 +156,7 @@ static int hold_ref_release(lua_State *L) {
 }
 
 static int hold_ref_cancel(lua_State *L) {
-  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  struct hold_ref *hold_ref = own_hold_ref(L);
   core_cancel(hold_ref->core, hold_ref->acquisition);
   return 0;
 }
@@ -215,8 +221,7 @@ static int hold_ref_lease(lua_State *L) {
  * "lost". */
 static int hold_ref_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
-  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  const struct hold_ref *hold_ref = own_hold_ref(L);
   int turn = hold_ref->turn.index;
   int state = acquisition_state(hold_ref->acquisition, turn);
   /* A later loss of the hold does not concern a reference that was released. */
@@ -238,8 +243,7 @@ static int hold_ref_state(lua_State *L) {
  * Returns only a loss that is already recorded. hold_ref:find_loss also checks
  * the local clock. */
 static int hold_ref_reason(lua_State *L) {
-  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  const struct hold_ref *hold_ref = own_hold_ref(L);
   lua_pushstring(L,
                  contender_loss_name(acquisition_loss(hold_ref->acquisition,
                                                       hold_ref->turn.index)));
@@ -251,8 +255,7 @@ static int hold_ref_reason(lua_State *L) {
  * Also checks the local clock. If only the clock shows the loss, records the
  * loss. */
 static int hold_ref_find_loss(lua_State *L) {
-  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  const struct hold_ref *hold_ref = own_hold_ref(L);
   lua_pushstring(L, contender_loss_name(core_find_loss(hold_ref->core,
                                                        hold_ref->acquisition,
                                                        hold_ref->turn.index)));
@@ -275,12 +278,9 @@ static int hold_ref_compare(lua_State *L) {
   return 0;
 }
 
-static struct acquisition *granted_acquisition(lua_State *L) {
-  return binding_check_granted(L, 1)->acquisition;
-}
-
 static int hold_ref_token(lua_State *L) {
-  const struct acquisition *acquisition = granted_acquisition(L);
+  const struct acquisition *acquisition =
+      binding_check_granted(L, 1)->acquisition;
   char text[24];
   snprintf(text, sizeof text, "%019lld", (long long)acquisition->token);
   lua_pushstring(L, text);
@@ -288,7 +288,8 @@ static int hold_ref_token(lua_State *L) {
 }
 
 static int hold_ref_token_number(lua_State *L) {
-  const struct acquisition *acquisition = granted_acquisition(L);
+  const struct acquisition *acquisition =
+      binding_check_granted(L, 1)->acquisition;
 #if LUA_VERSION_NUM >= 503
   lua_pushinteger(L, (lua_Integer)acquisition->token);
 #else
@@ -304,7 +305,7 @@ static int hold_ref_token_number(lua_State *L) {
 
 /* hold_ref:node() → the path of the hold's node, without the chroot */
 static int hold_ref_node(lua_State *L) {
-  struct acquisition *acquisition = granted_acquisition(L);
+  struct acquisition *acquisition = binding_check_granted(L, 1)->acquisition;
   lua_pushfstring(L, "%s/%s", acquisition->path + acquisition->prefix,
                   acquisition_node(acquisition));
   return 1;
@@ -389,8 +390,7 @@ static int hold_ref_held(lua_State *L) {
  * the grant, because then there may be no node. Besides, this command uses the
  * same message struct as the command to acquire, which can still be queued. */
 static int hold_ref_watch(lua_State *L) {
-  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
-  binding_check_process(L, hold_ref->core);
+  struct hold_ref *hold_ref = own_hold_ref(L);
   if (!hold_ref->core->closed &&
       acquisition_outcome(hold_ref->acquisition) == ACQUISITION_HELD)
     core_watch(hold_ref->core, hold_ref->acquisition);

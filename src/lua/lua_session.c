@@ -14,7 +14,6 @@
 #include "io/process.h"
 #include "lua_binding.h"
 #include "lua_events.h"
-#include "lua_settings.h"
 
 struct session_box {
   struct core *core; /* first, for binding_check_session; NULL: not open */
@@ -33,7 +32,7 @@ int binding_new_session(lua_State *L) {
   return 1;
 }
 
-/* open({ hosts =, … (lua_settings.h) } [, session]) → session; or nil, message
+/* open({ hosts =, … (lua_settings.c) } [, session]) → session; or nil, message
  *
  * Opens `session`, or a new session if it is nil. Reads the table before it
  * checks `session`, because the read can run Lua code. That code could open the
@@ -103,8 +102,7 @@ static int session_is_behind(lua_State *L) {
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
-  int64_t until = binding_opt_duration(L, 2);
-  if (until != NEVER) until += clock_now();
+  int64_t until = binding_opt_deadline(L, 2);
   lua_pushboolean(L, clock_poll(NULL, &fd, 1, until) > 0);
   return 1;
 }

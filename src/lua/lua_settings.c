@@ -1,19 +1,14 @@
 /* Reads the options of a session from the Lua layer's table. The Lua layer has
  * already checked the users' arguments. */
-#include "lua_settings.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tls.h"
+#include "lua_binding.h"
 
+/* The userdata owns the settings until the session takes them over. If an error
+ * is raised before that, its finalizer frees the settings. */
 static const struct object_type settings_type = {"zklock.settings"};
-
-/* A userdata that owns the settings until the session takes them over. If an
- * error is raised before that, its finalizer frees the settings. */
-struct settings_box {
-  struct settings *settings;
-};
 
 static char *copy_field(lua_State *L, int index, const char *name,
                         size_t *size) {
@@ -149,16 +144,11 @@ static void read_times(lua_State *L, int index, struct settings *settings) {
   lua_pop(L, 3);
 }
 
-static struct settings_box *new_box(lua_State *L) {
-  struct settings_box *box = binding_new_object(L, &settings_type, sizeof *box);
-  box->settings = calloc(1, sizeof *box->settings);
-  if (!box->settings) luaL_error(L, "not enough memory");
-  return box;
-}
-
 struct settings **binding_read_settings(lua_State *L, int index) {
-  struct settings_box *box = new_box(L);
-  struct settings *settings = box->settings;
+  struct settings **box = /* NOLINTNEXTLINE: the size of a pointer */
+      binding_new_object(L, &settings_type, sizeof *box);
+  struct settings *settings = *box = calloc(1, sizeof **box);
+  if (!settings) luaL_error(L, "not enough memory");
   read_hosts(L, index, settings);
   read_times(L, index, settings);
   lua_getfield(L, index, "log");
@@ -169,14 +159,14 @@ struct settings **binding_read_settings(lua_State *L, int index) {
   if (!read_credentials(L, index, settings) || !read_acl(L, index, settings) ||
       !read_tls(L, index, &settings->tls))
     luaL_error(L, "not enough memory");
-  return &box->settings;
+  return box;
 }
 
 static int settings_gc(lua_State *L) {
-  struct settings_box *box = binding_test_object(L, 1, &settings_type);
+  struct settings **box = binding_test_object(L, 1, &settings_type);
   if (!box) return 0;
-  settings_free(box->settings);
-  box->settings = NULL;
+  settings_free(*box);
+  *box = NULL;
   return 0;
 }
 

@@ -39,12 +39,6 @@ static const char *text_field(lua_State *L, const char *key,
   return text;
 }
 
-static bool is_below(const char *node, const char *directory) {
-  size_t length = strlen(directory + 1);
-  return strncmp(node, directory + 1, length) == 0 && /* NOLINT: a prefix */
-         node[length] == '/';
-}
-
 /* Used in place of the values of a node that this session may not read. No
  * session has the id UNKNOWN_SESSION, and UNKNOWN_TOKEN sorts after all
  * tokens. */
@@ -57,10 +51,10 @@ static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const char *node = text_field(L, "node", NULL);
   row->index = index;
-  row->directory = is_below(node, LOCKS)     ? AT_LOCKS
-                   : is_below(node, PERMITS) ? AT_PERMITS
-                                             : AT_PATH;
-  row->name = row->directory == AT_PATH ? node : strchr(node, '/') + 1;
+  const char *of_gate = path_name_in(node, LOCKS);
+  const char *of_permit = path_name_in(node, PERMITS);
+  row->directory = of_gate ? AT_LOCKS : of_permit ? AT_PERMITS : AT_PATH;
+  row->name = of_gate ? of_gate : of_permit ? of_permit : node;
   row->sequence = 0;
   row->role = name_parse(row->name, &row->sequence);
   row->token = text_field(L, "token", UNKNOWN_TOKEN);

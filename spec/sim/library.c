@@ -162,9 +162,8 @@ static void disconnected(struct world *w, struct process *p) {
 
 static void expired(struct world *w, struct process *p) {
   trace(w, p->number, "is told: session %d is over", p->library.session);
-  library_leave(w, p);
-  p->library.state = LIBRARY_CLOSED;
   session_expired(&p->session, p->now);
+  library_open(w, p);
 }
 
 static void closed(struct world *w, struct process *p) {
@@ -419,8 +418,8 @@ void library_hears(struct world *w, struct process *p,
 static void give_up_session(struct world *w, struct process *p) {
   trace(w, p->number, "gives session %d up", p->library.session);
   w->zoo.sessions[p->library.session].given_up = true;
-  p->library.state = LIBRARY_CLOSED;
   session_expired(&p->session, p->now);
+  library_open(w, p);
 }
 
 /* (When an attempt begins, and is given up, is client.c's to say.) */

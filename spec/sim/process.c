@@ -40,10 +40,6 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
   return true;
 }
 
-static void open(void *self) {
-  library_open(((struct process *)self)->world, self);
-}
-
 static void on_session(void *self, enum session_state state) {
   struct process *p = self;
   trace(p->world, p->number, "session: %s", session_state_name(state));
@@ -80,7 +76,7 @@ void process_reset(struct world *w, struct process *p, int number) {
 
 void process_open(struct world *w, struct process *p) {
   if (p->crashed || p->open) return;
-  struct transport transport = {p, submit, open};
+  struct transport transport = {p, submit, NULL};
   struct listener listener = {p, on_session, on_warning};
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.min_timeout = w->zoo.grants[GRANTS - 1];

@@ -367,8 +367,7 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
 }
 
 /* Starts the first lookup of the servers' names, so that a session can be
- * opened. After the loss of a session, does nothing: end_session has already
- * started the search for a new session, and an attempt may be in progress. */
+ * opened. */
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);

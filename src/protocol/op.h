@@ -189,7 +189,8 @@ struct transport {
    * connection. If `before` is not NULL, it is a delete: puts it before this
    * create in one transaction. Each of the two gets a reply. */
   bool (*submit)(void *self, const struct op *op, const struct op *before);
-  /* Gives up the ZooKeeper session, if any, and begins a new one. */
+  /* Begins the first ZooKeeper session. After the end of a session, the
+   * transport begins the next one by itself. */
   void (*open)(void *self);
 };
 

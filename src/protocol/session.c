@@ -8,8 +8,6 @@
 
 #include "wait_ops.h"
 
-#define MILLISECOND INT64_C(1000000)
-#define BACKOFF_MAX (2000 * MILLISECOND)
 #define CANNOT_AUTHENTICATE "cannot authenticate"
 
 const char *session_state_name(enum session_state state) {
@@ -76,7 +74,6 @@ static void set_responsive(struct session *s) {
  * acquisitions that waited for it. */
 static void on_lease_renewed(void *self) {
   struct session *s = self;
-  s->expirations_in_row = 0;
   set_responsive(s);
   if (!s->pipeline.renewal_wanted || !pipeline_lease_lasts(&s->pipeline))
     return;
@@ -91,7 +88,6 @@ void session_init(struct session *s, const struct session_options *options,
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
-  s->renew_at = NEVER;
   pipeline_init(&s->pipeline, transport, &owner, options->chroot,
                 options->random);
   s->pipeline.now = now;
@@ -224,7 +220,6 @@ void session_close(struct session *s, int64_t now) {
   queues_each_contender(&s->queues, acquire_fsm_close);
   node_waits_refuse(&s->node_waits, REFUSED_CLOSED, 0);
   queues_each(&s->queues, queue_closed);
-  s->renew_at = NEVER;
   end(s);
 }
 
@@ -262,7 +257,6 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (same) lease_attempting(&s->pipeline.lease, started);
   begin(s, now);
   s->refused = 0;
-  s->renew_at = NEVER;
   pipeline_connected(&s->pipeline, id, timeout, started, s->all.active > 0);
   nonces_drive(&s->nonces);
   change_state(s, SESSION_CONNECTED);
@@ -300,16 +294,6 @@ void session_refused(struct session *s, int64_t now, int reason) {
   end(s);
 }
 
-/* Returns the pause before the next ZooKeeper session. The pause grows with
- * each expiry in a row. */
-static int64_t backoff(struct session *s) {
-  int shift = s->expirations_in_row < 6 ? s->expirations_in_row : 6;
-  int64_t pause = (50 * MILLISECOND) << shift;
-  if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  return s->expirations_in_row++ == 0 ? 0
-                                      : pipeline_jitter(&s->pipeline, pause);
-}
-
 void session_expired(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
@@ -322,7 +306,6 @@ void session_expired(struct session *s, int64_t now) {
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->pipeline.lease);
   counter_add(&s->pipeline.counters.expirations, 1);
-  s->renew_at = now + backoff(s);
   change_state(s, SESSION_EXPIRED);
   end(s);
 }
@@ -368,12 +351,6 @@ static void end_holds(struct session *s) {
   queues_each_contender(&s->queues, acquire_fsm_lose_overdue);
 }
 
-static void open_session(struct session *s) {
-  if (s->renew_at > s->pipeline.now) return;
-  s->renew_at = NEVER;
-  s->pipeline.transport.open(s->pipeline.transport.self);
-}
-
 static void try_again(struct session *s) {
   if (pipeline_retry_is_due(&s->pipeline)) {
     nonces_drive(&s->nonces);
@@ -394,7 +371,6 @@ void session_run(struct session *s, int64_t now) {
   queues_run_timers(&s->queues);
   node_waits_run(&s->node_waits);
   deferred_calls_run(&s->pipeline.step);
-  open_session(s);
   try_again(s);
   queues_list_for_late_creates(&s->queues);
   queues_flush(&s->queues);
@@ -408,7 +384,6 @@ void session_run(struct session *s, int64_t now) {
 int64_t session_due(const struct session *s) {
   int64_t protocol =
       earliest(queues_due(&s->queues), pipeline_due(&s->pipeline, need_of(s)));
-  int64_t waits = earliest(s->renew_at, node_waits_due(&s->node_waits));
   int64_t lease = s->all.holders > 0 ? s->pipeline.lease.until : NEVER;
-  return earliest(lease, earliest(protocol, waits));
+  return earliest(lease, earliest(protocol, node_waits_due(&s->node_waits)));
 }

@@ -60,12 +60,10 @@ struct session {
   /* The state is CONNECTED, but the user sees SUSPENDED, because a hold's lease
    * has run out. The protocol's decisions ignore this. */
   bool unresponsive;
-  int refused;      /* code of refused credentials; 0: accepted */
-  int calls;        /* nesting depth of calls */
-  int64_t greeted;  /* the last session that a server has granted; 0: none */
-  int64_t lost_at;  /* when the last connection was lost */
-  int64_t renew_at; /* EXPIRED: when to open a new session */
-  int expirations_in_row;
+  int refused;     /* code of refused credentials; 0: accepted */
+  int calls;       /* nesting depth of calls */
+  int64_t greeted; /* the last session that a server has granted; 0: none */
+  int64_t lost_at; /* when the last connection was lost */
 
   struct pipeline pipeline;
   struct contenders all;

@@ -21,6 +21,7 @@ function check.type(value, expected, name)
 end
 
 local function shown(value)
+  if type(value) == "table" then return "a table" end
   if type(value) ~= "string" then return tostring(value) end
   return #value > 200 and #value .. " bytes" or quote(value)
 end

@@ -34,6 +34,7 @@
 -- The adapters of this directory define, in the same order: a function that
 -- reports errors which no other code would show, the reader (a task that calls
 -- step()), wait, wake, arm, disarm, close.
+local check = require "zklock.check"
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -98,27 +99,24 @@ local function adapter_of(name)
   return adapter
 end
 
+local function is_loop(loop)
+  if type(loop) ~= "table" then return loop == "auto" or names[loop] end
+  return type(loop.new) == "function"
+    or type(loop.wait) == "function" and type(loop.wake) == "function"
+end
+
+local check_loop = check.rule(nil, ("\"auto\", \"poll\", \"%s\" or an adapter, "
+  .. "a table with new, or with wait and wake"):format(table.concat(here.names,
+    "\", \"")), is_loop)
+
 --- Checks the option `loop` of connect, and returns it.
-function loops.check(loop)
-  if type(loop) == "table" then
-    if type(loop.new) ~= "function"
-        and not (type(loop.wait) == "function"
-          and type(loop.wake) == "function") then
-      misuse("option 'loop' must be a name or an adapter: a table "
-        .. "with new, or with wait and wake")
-    end
-    return loop
-  end
-  if loop ~= "auto" and not names[loop] then
-    misuse("option 'loop' must be \"auto\", \"poll\", \"%s\" or an adapter "
-      .. "table, got %s", table.concat(here.names, "\", \""), tostring(loop))
-  end
-  if loop ~= "auto" then
-    local ok, problem = pcall(require, "zklock.loop." .. loop)
-    if not ok then
-      misuse("option 'loop' = %q could not be loaded: %s", loop,
-        tostring(problem):match "[^\n]*")
-    end
+function loops.check(loop, title)
+  check_loop(loop, title)
+  if type(loop) == "table" or loop == "auto" then return loop end
+  local ok, problem = pcall(require, "zklock.loop." .. loop)
+  if not ok then
+    misuse("%s = %q could not be loaded: %s", title, loop,
+      tostring(problem):match "[^\n]*")
   end
   return loop
 end

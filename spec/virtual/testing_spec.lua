@@ -359,9 +359,9 @@ describe("zklock.testing", function()
       end
       for message, call in pairs {
         ["option 'kind' must be"] = { "hold", "/a", { kind = "lock" } },
-        ["option 'permits' of hold must be a number"] = { "hold", "/a",
+        ["option 'permits' goes with"] = { "hold", "/a",
           { kind = "permit" } },
-        ["goes with kind"] = { "hold", "/a", { permits = 1 } },
+        ["and only with it"] = { "hold", "/a", { permits = 1 } },
         ['unknown option "second"'] = { "contend", "/a", { second = 1 } },
         ["must be a session"] = { "expire", 7 },
         ["must be the number of a server, 1 to 1"] = { "stop", 2 },

@@ -4,37 +4,29 @@ local check = require "zklock.check"
 local errors = require "zklock.errors"
 local schema = require "zklock.schema"
 
-local misuse = errors.misuse
-
 local Hold = {}
 Hold.__index = Hold
 
 local holds = { class = Hold }
 
--- Returns the schema of the options of `method`, hold or contend.
-local function options_of(method)
-  local function permits(value, _, read)
-    if read.kind == "permit" and value == nil then
-      misuse("option 'permits' of %s must be a number where option 'kind' is "
-        .. "\"permit\", got nil", method)
-    elseif read.kind ~= "permit" and value ~= nil then
-      misuse("option 'permits' of %s goes with kind = \"permit\"", method)
-    end
-    return value
+local function permits(value, title, read)
+  if (value == nil) == (read.kind == "permit") then
+    errors.misuse("%s goes with option 'kind' = \"permit\", and only with it",
+      title)
   end
-  -- `data`, `layout` and `fair` have no check here, because the methods of the
-  -- lock check them.
-  return schema.new("options of " .. method, {
-    { "kind", check.one_of "mutex read write permit", "mutex" },
-    { "permits", permits, always = true },
-    { "seconds", check.duration },
-    { "data" },
-    { "layout" },
-    { "fair" },
-  })
+  return value
 end
 
-holds.options = { hold = options_of "hold", contend = options_of "contend" }
+-- The methods of the lock check `data`, `layout`, `fair` and the number of
+-- permits.
+holds.options = schema.new("options of another client's hold", {
+  { "kind", check.one_of "mutex read write permit", "mutex" },
+  { "permits", permits, always = true },
+  { "seconds", check.duration },
+  { "data" },
+  { "layout" },
+  { "fair" },
+})
 
 local function lock_of(session, path, options)
   local of_lock = { layout = options.layout, fair = options.fair }

@@ -250,7 +250,7 @@ end
 local function another_client(self, path, given, method)
   ensemble_of(self)
   check.lock_path(path, "", "argument 1 of " .. method)
-  local options = holds.options[method]:read(given)
+  local options = holds.options:read(given)
   local session, message = sessions.connect(self.hosts, { loop = "poll" })
   if not session then
     misuse("another client cannot connect for %s: %s", method, message)

@@ -79,17 +79,20 @@ function Adapters:is_leaving()
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the time limit, in seconds, of a wait for which the user has set no
--- timeout. Returns nil for no limit. Such a wait gets a limit only while the
--- process is about to end. A wait of a client's nginx request gets none even
--- then, because the end of the request ends it. `scope`: the request's scope,
--- or nil.
-function Adapters:limit(scope)
-  if not self.may_leave or scope and scope.client
+--- Returns the time limit of a wait, in seconds; nil for no limit. Also returns
+-- whether the wait continues after the servers' first replies; with a `timeout`
+-- of 0 it does not.
+--
+-- A wait without a timeout gets a limit only while the process is about to end.
+-- A wait of a client's nginx request gets none even then, because the end of
+-- the request ends it. `scope`: the request's scope, or nil.
+function Adapters:limit(timeout, scope)
+  if timeout == 0 then return self.engine:patience(), false end
+  if timeout or not self.may_leave or scope and scope.client
       or not self:is_leaving() then
-    return nil
+    return timeout, true
   end
-  return self.engine:patience()
+  return self.engine:patience(), true
 end
 
 -- Arms the adapter if a wait, callback or hold needs it; otherwise disarms it.

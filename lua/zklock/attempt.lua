@@ -104,13 +104,10 @@ end
 -- Begins the acquisition. `writer`: the hold reference from which to downgrade,
 -- or nil.
 local function begin(self, writer)
-  local terms, engine, seconds = self.terms, self.engine, self.timeout
-  local lock_options, patient = terms.lock_options.prepared, seconds ~= 0
-  if not patient then seconds = engine:patience() end
-  if not seconds then
-    seconds = engine.adapters:limit(self.scope)
-    self.timeout = seconds
-  end
+  local terms, engine = self.terms, self.engine
+  local lock_options = terms.lock_options.prepared
+  local seconds, patient = engine.adapters:limit(self.timeout, self.scope)
+  if patient then self.timeout = seconds end
   self.endless = not seconds
   if writer then
     lock_options = setmetatable({ writer = writer },
@@ -170,7 +167,7 @@ end
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
-    return select(2, guards.refuse(guard))
+    return nil, guards.refuse(guard)
   end
   if not guard then terms.engine.meters:refuse(terms, nil, code) end
   return guard, message, code

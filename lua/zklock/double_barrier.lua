@@ -77,7 +77,7 @@ end
 
 local function begin(self, scope, guard, timeout)
   local engine = self._terms.engine
-  local seconds, patient = node_waits.limit(engine, timeout, scope)
+  local seconds, patient = engine.adapters:limit(timeout, scope)
   local wait = node_waits.new(engine, seconds, engine.core.depart,
     guards.hold_ref(guard), seconds, patient, core.awaiting())
   wait.of = self._terms

@@ -120,12 +120,12 @@ end
 -- could still renew the lease.
 function guards.find_loss(self) return self._hold_ref:find_loss() end
 
---- If the hold is lost, calls its listeners, and returns true and `nil,
--- message, "lost"`; otherwise returns false.
+--- If the hold is lost, calls its listeners, and returns a message and "lost".
+-- Otherwise returns nil.
 function guards.refuse(self)
-  if not self._hold_ref:find_loss() then return false end
+  if not self._hold_ref:find_loss() then return nil end
   self._hold.terms.engine.events:lose(self)
-  return true, lost(self)
+  return select(2, lost(self))
 end
 
 -- Returns the result of release() for a guard that was released.
@@ -169,7 +169,7 @@ local function leave(self, last)
       if guard._hold == hold and guard ~= self then oldest = guard end
     end
     engine.holds[number] = oldest
-    if last then engine.meters:finish(self.path, self._hold_ref) end
+    if last then engine.meters:finish(hold.terms.path, self._hold_ref) end
   end
   forget_listeners(self)
 end
@@ -216,7 +216,7 @@ function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
     local adapter, scope = adapters:for_waiting()
-    waits.limit(wait, adapters:limit(scope))
+    waits.limit(wait, (adapters:limit(nil, scope)))
     waits.suspend(wait, adapter, scope)
     wait.code = wait.code or not wait.done and "closed" -- session ends soon
   end
@@ -275,8 +275,8 @@ function Guard:verify()
     if seen and engine.state.is.closed then code = "closed" end
     asked = { engine = engine, code = code, reason = reason }
   end
-  local done, _, message, code = guards.refuse(self)
-  if done then return nil, message, code end
+  local message, code = guards.refuse(self)
+  if message then return nil, message, code end
   if asked.code then
     return reasons.of_question(asked, "whether we hold", self.path)
   elseif not self:is_held() then

@@ -48,19 +48,11 @@ function node_waits.enter(wait, scope, fn, outcome)
   end)
 end
 
---- Returns how many seconds the C core must wait at most; nil for no limit.
--- Also returns whether it keeps waiting after a server's first reply. With a
--- timeout of 0, it only waits for this reply.
-function node_waits.limit(engine, timeout, scope)
-  if timeout == 0 then return engine:patience(), false end
-  return timeout or engine.adapters:limit(scope), true
-end
-
 --- Makes a wait until the condition `what` is met for the node at `path`.
 -- `scope`: the nginx request of the wait, or nil. The caller then calls suspend
 -- or enter.
 function node_waits.prepare(engine, scope, what, path, timeout, known)
-  local seconds, patient = node_waits.limit(engine, timeout, scope)
+  local seconds, patient = engine.adapters:limit(timeout, scope)
   return node_waits.new(engine, seconds, engine.core.await, what, path, seconds,
     patient, known, core.awaiting())
 end

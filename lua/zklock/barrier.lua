@@ -22,28 +22,22 @@ function barriers.new(engine, path)
   }, Barrier)
 end
 
-local function open_engine(self)
-  local engine = self._engine
-  engine:check_open()
-  return engine
-end
-
 --- Sets the barrier: later calls of wait() block until it is lifted. Returns
 -- two values: true, and whether this call has set the barrier; false if it was
 -- already set.
 function Barrier:set()
-  return questions.set(open_engine(self), self.path)
+  return questions.set(self._engine:check_open(), self.path)
 end
 
 --- Lifts the barrier, which ends all waits for it. Returns two values: true,
 -- and whether the barrier was set before.
 function Barrier:lift()
-  return questions.lift(open_engine(self), self.path)
+  return questions.lift(self._engine:check_open(), self.path)
 end
 
 --- Asks a server whether the barrier is set; returns true or false.
 function Barrier:is_set()
-  return questions.exists(open_engine(self), self.path)
+  return questions.exists(self._engine:check_open(), self.path)
 end
 
 local function outcome(self, timeout, met, code, reason)
@@ -53,7 +47,7 @@ local function outcome(self, timeout, met, code, reason)
 end
 
 local function begin(self, scope, timeout)
-  local wait = node_waits.prepare(open_engine(self), scope, "gone", self.path,
+  local wait = node_waits.prepare(self._engine, scope, "gone", self.path,
     timeout)
   wait.of = self
   return wait
@@ -63,7 +57,7 @@ end
 -- true, or `nil, message, code`.
 function Barrier:wait(how)
   local timeout = options.wait:read_call(how).timeout
-  local adapter, scope = open_engine(self).adapters:for_waiting()
+  local adapter, scope = self._engine:check_open().adapters:for_waiting()
   local wait = begin(self, scope, timeout)
   return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
@@ -74,14 +68,14 @@ function Barrier:wait_async(how, callback)
   how, callback = check.function_last(how, callback,
     "wait_async([options,] fn)")
   local timeout = options.wait:read_call(how).timeout
-  local scope = open_engine(self).adapters:scope()
+  local scope = self._engine:check_open().adapters:scope()
   return new_ticket(node_waits.enter(begin(self, scope, timeout), scope,
     callback, function(...) return outcome(self, timeout, ...) end))
 end
 
 --- Ends every wait that was begun through this object, with "cancelled".
 function Barrier:cancel()
-  waits.cancel_of(open_engine(self), self)
+  waits.cancel_of(self._engine:check_open(), self)
 end
 
 check.methods(Barrier, [[

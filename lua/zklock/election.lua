@@ -58,20 +58,17 @@ end
 Election.run = protect.method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given = options.run:read(how)
-  local of_campaign = how and { data = how.data, max_hold = how.max_hold }
-  local engine = self._terms.engine
-  engine:check_open()
+  local engine = self._terms.engine:check_open()
   if find_run(self) then
     errors.misuse("run is under way for %s already: it calls one function at "
       .. "a time", self.path)
   end
   engine.adapters:for_waiting() -- raises an error if no loop can wait
   running.terms, running.given = self._terms, given
+  running.of_campaign = how and { data = how.data, max_hold = how.max_hold }
   engine.runs[running] = true
   running.stopping = engine.adapters:is_leaving()
-  return running:go(fn, function(attempt)
-    return attempt:read(self._terms, of_campaign, options.campaign):acquire()
-  end)
+  return running:go(fn)
 end)
 
 --- Makes run() return. If run() campaigns or pauses, it returns at once. If fn
@@ -104,8 +101,8 @@ end
 -- or nil if there is none.
 function Election:leader()
   local terms = self._terms
-  terms.engine:check_open()
-  return surveys.leader(terms.engine, self.path, locks.modes(terms))
+  return surveys.leader(terms.engine:check_open(), self.path,
+    locks.modes(terms))
 end
 
 --- Begins to observe the leader, and returns a ticket at once. step() calls

@@ -63,15 +63,20 @@ function Engine:is_ours()
   return core.pid() == self.pid
 end
 
+--- Raises an error in another process; otherwise returns the engine.
 function Engine:check_process()
   if not self:is_ours() then
     misuse("this session belongs to process %d", self.pid)
   end
+  return self
 end
 
+--- Raises an error in another process or after close; otherwise returns the
+-- engine.
 function Engine:check_open()
   if core.pid() ~= self.pid then self:check_process() end
   if self.state.is.closed then misuse("the session is closed") end
+  return self
 end
 
 --- Returns the maximum time, in seconds, that a call waits for a server's

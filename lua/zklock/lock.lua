@@ -179,8 +179,8 @@ end
 
 --- Returns the contenders at `terms.path` that hold the lock.
 function locks.holders(terms)
-  terms.engine:check_open()
-  return surveys.holders(terms.engine, terms.path, locks.modes(terms))
+  return surveys.holders(terms.engine:check_open(), terms.path,
+    locks.modes(terms))
 end
 
 --- Asks a server for the holders. Returns rows like those of `contenders`; an
@@ -191,8 +191,7 @@ end
 
 --- Cancels all acquisitions in progress that were begun with these terms.
 function locks.cancel(terms)
-  terms.engine:check_open()
-  waits.cancel_of(terms.engine, terms)
+  waits.cancel_of(terms.engine:check_open(), terms)
 end
 
 --- Ends every wait that was begun through this lock object, with "cancelled".

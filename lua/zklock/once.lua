@@ -102,8 +102,7 @@ end
 -- `true, ...results`; `false, seconds` (since that success) if fn was not
 -- called; or `nil, message, code`.
 once.method = protect.method(Attempt, function(attempt, self, path, given, fn)
-  local engine = self._engine
-  engine:check_open()
+  local engine = self._engine:check_open()
   check.lock_path(path, engine.chroot, "path")
   check.lock_path(book_of(path), engine.chroot, "path")
   given, fn = check.function_last(given, fn, "once(path, options, fn)")

@@ -7,6 +7,7 @@
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
+local options = require "zklock.options"
 local plain = require "zklock.plain"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
@@ -16,6 +17,7 @@ local Running = protect.class()
 
 Running.terms = false -- the terms of the election
 Running.given = false -- the user's options
+Running.of_campaign = nil -- those for each campaign
 Running.stopping = false -- true after stop()
 -- The current operation:
 Running.attempt = false
@@ -60,12 +62,13 @@ end
 -- Campaigns once and, if it leads, calls fn and releases the lock. Returns
 -- true; false if fn has raised an error; or nil, message, code if the campaign
 -- failed.
-local function lead(self, fn, campaign)
+local function lead(self, fn)
   if self.terms.engine.state.is.closed then
     return reasons.closed(self.terms.path)
   end
   self.attempt = Attempt.new()
-  local guard, message, code = campaign(self.attempt)
+  self.attempt:read(self.terms, self.of_campaign, options.campaign)
+  local guard, message, code = self.attempt:acquire()
   if not guard then return nil, message, code end
   local ok, problem, interrupted = true, nil, false
   if not self.stopping and guard:is_held() then
@@ -95,12 +98,11 @@ local function rest(self, failures)
 end
 
 --- Campaigns and leads again and again. Returns true after stop(); or nil,
--- message, code when a campaign fails. `campaign(attempt)`: acquires the lock,
--- and returns the results of acquire.
-function Running:go(fn, campaign)
+-- message, code when a campaign fails.
+function Running:go(fn)
   local failures = 0
   while not self.stopping do
-    local ok, message, code = lead(self, fn, campaign)
+    local ok, message, code = lead(self, fn)
     if ok == nil and not self.stopping then return nil, message, code end
     failures = ok and 0 or failures + 1
     if not ok and not self.stopping then rest(self, failures) end

@@ -30,16 +30,9 @@ local check_count = check.number("a whole number", 1, 1e6)
 local check_event =
   check.one_of "connected suspended reconnected expired closed"
 
--- Returns the session's engine; raises an error if the session is closed.
-local function open_engine(self)
-  local engine = self._engine
-  engine:check_open()
-  return engine
-end
-
--- Like open_engine, for a call with the path of a lock: also checks the path.
+-- Returns the engine of an open session, for a call with the path of a lock.
 local function engine_for(self, path)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   check.lock_path(path, engine.chroot, "path")
   return engine
 end
@@ -72,7 +65,7 @@ end
 --- Returns one lock over several locks of this session, which are held all
 -- together or not at all.
 function Session:multi(parts, given)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   if given ~= nil then
     misuse("multi takes no options: give them to its parts")
   end
@@ -121,14 +114,14 @@ Session.once = once.method
 -- the path exists. A contender is `{ node=, mode=, sequence=, token=, data=,
 -- session=, created=, holds= }`.
 function Session:contenders(path)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   check.path(path, "path")
   return surveys.contenders(engine, path)
 end
 
 --- Asks each holder of a path to release; returns how many holders it asked.
 function Session:revoke(path)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   check.path(path, "path")
   return contenders.revoke(engine, path)
 end
@@ -137,7 +130,7 @@ end
 -- children=, size=, version= }`, with `with_data` also `data`; false if there
 -- is no node.
 function Session:stat(path, with_data)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   if path ~= "/" then check.path(path, "path") end
   if with_data ~= nil then check.boolean(with_data, "with_data") end
   return questions.stat(engine, path, with_data)
@@ -146,7 +139,7 @@ end
 --- Returns the sorted names of all nodes below a path, and whether the path
 -- exists.
 function Session:children(path)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   if path ~= "/" then check.path(path, "path") end
   return questions.children(engine, path)
 end
@@ -165,7 +158,7 @@ end
 -- rows of `contenders`. Returns whether the node existed. With `token`, deletes
 -- the node only if it has this token.
 function Session:evict(path, node, token)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   check.path(path, "path")
   check.node(node, "node")
   if token ~= nil then check.token(token, "token") end
@@ -177,7 +170,7 @@ end
 --- Adds a callback for one event (connected, suspended, reconnected, expired,
 -- closed). At this event, step() calls `fn(event, session)`.
 function Session:on(event, fn)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   check_event(event, "argument 1 of on")
   check.callback(fn, "argument 2 of on")
   engine.events:on(event, fn)
@@ -187,37 +180,33 @@ end
 --- Returns the session's state: "connecting", "connected", "suspended",
 -- "expired" or "closed".
 function Session:state()
-  local engine = self._engine
-  engine:check_process()
+  local engine = self._engine:check_process()
   return engine.state.is.closed and "closed" or engine.core:state()
 end
 
 --- Returns ZooKeeper's id of the session, in hexadecimal, even after close.
 function Session:id()
-  local engine = self._engine
-  engine:check_process()
+  local engine = self._engine:check_process()
   return engine.state.last and engine.state.last.id or engine.core:id()
 end
 
 --- Returns the session timeout that the servers have granted, in seconds.
 function Session:timeout()
-  return open_engine(self).core:timeout()
+  return self._engine:check_open().core:timeout()
 end
 
 --- Returns the session's counters; after close, their last values.
 -- `wait_histogram[i]` is the number of grants after a wait of 2^(i-2) to
 -- 2^(i-1) µs.
 function Session:stats()
-  local engine = self._engine
-  engine:check_process()
+  local engine = self._engine:check_process()
   return engine.state.last and engine.state.last.stats or engine.core:stats()
 end
 
 --- Returns the metrics in Prometheus' text format (doc/metrics.md).  `labels`
 -- are added to each sample.
 function Session:metrics(labels)
-  local engine = self._engine
-  engine:check_process()
+  local engine = self._engine:check_process()
   labels = metrics.check_labels(labels, "argument 1 of metrics")
   return metrics.text { { labels = labels, snapshot = snapshots.read(engine) } }
 end
@@ -225,7 +214,7 @@ end
 --- Calls `fn(event)` at the beginning and end of each wait and hold. If fn is
 -- nil, stops the calls.
 function Session:on_trace(fn)
-  local engine = open_engine(self)
+  local engine = self._engine:check_open()
   if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
   engine.meters.trace = fn or false
   return self
@@ -236,8 +225,7 @@ end
 --- Processes events and calls the callbacks that are due; never blocks.  Call
 -- it when fd() is readable.
 function Session:step()
-  local engine = self._engine
-  engine:check_process()
+  local engine = self._engine:check_process()
   engine.events:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
@@ -254,7 +242,7 @@ end
 
 --- Returns a file descriptor, readable when step() has something to do.
 function Session:fd()
-  return open_engine(self).core:fd()
+  return self._engine:check_open().core:fd()
 end
 
 --- Releases all locks, ends the ZooKeeper session, and ends every wait with

@@ -123,7 +123,7 @@ end
 -- hold.
 local function tell_loss(self, guard, listeners)
   local callbacks, hold = self.engine.callbacks, guard._hold
-  local path, reason = hold.terms.path, guard._hold_ref:reason()
+  local path, reason = hold.owners.path, guard._hold_ref:reason()
   local is_told = hold.is_told
   hold.is_told = true
   self.untold[hold] = nil

@@ -22,7 +22,7 @@ local Guard = {}
 
 -- Fields of a guard that are computed when they are read.
 local known = {
-  path = function(self) return self._hold.terms.path end,
+  path = function(self) return self._hold.owners.path end,
   node = function(self) return self._hold_ref:node() end,
 }
 
@@ -52,20 +52,24 @@ end
 -- The callbacks of a hold that has none.
 local NO_LISTENERS = {}
 
-local Hold = { adapter = false } -- the adapter whose loop calls the callbacks
+local Hold = {
+  adapter = false, -- the adapter whose loop calls the callbacks
+  of = false, -- the terms of an election
+}
 Hold.__index = Hold
 
 --- Makes the first guard of the hold that an attempt was granted, and adds the
 -- guard to the table in which events find it.
 function guards.new(attempt)
   local guard = new(setmetatable({
-    terms = attempt.terms,
+    owners = attempt.terms.owners, -- the owners know the path and the engine
     -- The user's callbacks, each with its guard and event: "lost" or "revoked".
     listeners = NO_LISTENERS,
     is_told = false, -- the loss was reported to all callbacks and the log
     is_revoked = false, -- another client has asked to release the lock
   }, Hold), attempt.hold_ref)
   attempt.engine.holds[attempt.number] = guard
+  if attempt.terms.family == "election" then guard._hold.of = attempt.terms end
   return guard
 end
 
@@ -80,7 +84,7 @@ function guards.hold_ref(guard) return guard._hold_ref end
 --- Returns whether `guard` is a guard of a lock at the path of `owners`
 -- (owner.lua), in the same session.
 function guards.is_of(guard, owners)
-  return getmetatable(guard) == Guard and guard._hold.terms.owners == owners
+  return getmetatable(guard) == Guard and guard._hold.owners == owners
 end
 
 local function by_number(one, other)
@@ -100,12 +104,13 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Returns a guard that was acquired with these terms and is not released. It
--- is lost only if all such guards are lost. Returns nil if there is none.
+--- Returns a guard of an election that is not released. It is lost only if all
+-- such guards are lost. Returns nil if there is none. `terms`: the terms of the
+-- election's lock (locks.terms).
 function guards.find(terms)
   local otherwise
   for _, guard in ipairs(guards.list(terms.engine)) do
-    local state = guard._hold.terms == terms and guard._stack and guard:state()
+    local state = guard._hold.of == terms and guard._stack and guard:state()
     if state == "lost" then
       otherwise = guard
     elseif state and state ~= "released" then
@@ -124,7 +129,7 @@ function guards.find_loss(self) return self._hold_ref:find_loss() end
 -- Otherwise returns nil.
 function guards.refuse(self)
   if not self._hold_ref:find_loss() then return nil end
-  self._hold.terms.engine.events:lose(self)
+  self._hold.owners.engine.events:lose(self)
   return select(2, lost(self))
 end
 
@@ -137,7 +142,7 @@ end
 -- Begins and returns a wait, which ends when a server confirms that the node is
 -- deleted.
 local function expect_removal(self)
-  local engine = self._hold.terms.engine
+  local engine = self._hold.owners.engine
   local wait = waits.new(engine, self._hold_ref:number())
   waits.enter(wait)
   return wait
@@ -152,7 +157,7 @@ local function forget_listeners(self)
     if listeners[i].guard == self then table.remove(listeners, i) end
   end
   if hold.adapter and not listeners[1] then
-    hold.terms.engine.adapters:unlisten(hold)
+    hold.owners.engine.adapters:unlisten(hold)
   end
 end
 
@@ -161,7 +166,7 @@ end
 -- oldest other guard of the hold takes its place.
 local function leave(self, last)
   local hold = self._hold
-  local engine, number = hold.terms.engine, self._hold_ref:number()
+  local engine, number = hold.owners.engine, self._hold_ref:number()
   if engine.holds[number] == self then
     local oldest
     for i = last and 0 or #self._stack, 1, -1 do
@@ -169,7 +174,7 @@ local function leave(self, last)
       if guard._hold == hold and guard ~= self then oldest = guard end
     end
     engine.holds[number] = oldest
-    if last then engine.meters:finish(hold.terms.path, self._hold_ref) end
+    if last then engine.meters:finish(hold.owners.path, self._hold_ref) end
   end
   forget_listeners(self)
 end
@@ -180,8 +185,8 @@ end
 -- in tell_end. If a debug hook interrupts this call, the next call repeats it.
 function guards.give_back(self, confirm)
   if not self._stack then return answer(self) end
-  local hold_ref, terms = self._hold_ref, self._hold.terms
-  local line = terms.owners.line
+  local hold_ref, owners = self._hold_ref, self._hold.owners
+  local line = owners.line
   local kept, last, passed
   -- Releasing a hold whose lease has expired returns the loss, even if no event
   -- has reported it yet.
@@ -193,7 +198,7 @@ function guards.give_back(self, confirm)
   if kept then leave(self, last) end
   if line and last then line:released(hold_ref, passed) end
   Owners.forget(self)
-  if confirm and last and kept and not terms.engine.state.is.closed then
+  if confirm and last and kept and not owners.engine.state.is.closed then
     return expect_removal(self)
   end
   return answer(self)
@@ -203,7 +208,7 @@ end
 -- its listeners. Listeners may wait, so they run outside of the release, when
 -- nothing is left that needs protection.
 function guards.tell_end(self)
-  local engine = self._hold.terms.engine
+  local engine = self._hold.owners.engine
   if engine.meters.untold[1] then engine.meters:tell() end
   if self._hold_ref:state() == "lost" and not engine.state.is.closed then
     engine.events:lose(self)
@@ -258,7 +263,7 @@ end
 --- Asks a server whether the session still holds the lock.  Returns `true`
 -- if it does; otherwise `nil, message, code`.
 function Guard:verify()
-  local engine = self._hold.terms.engine
+  local engine = self._hold.owners.engine
   if engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
@@ -311,7 +316,7 @@ end
 -- loop calls step().
 local function listen(self, event, fn)
   local hold = self._hold
-  local adapters = hold.terms.engine.adapters
+  local adapters = hold.owners.engine.adapters
   if hold.listeners == NO_LISTENERS then hold.listeners = {} end
   table.insert(hold.listeners, { guard = self, event = event, fn = fn,
     scope = adapters:scope() })
@@ -350,7 +355,7 @@ function Guard:on_revoke(fn)
   local hold, state = self._hold, self:state()
   if state == "lost" or state == "released" then return self end
   if hold.is_revoked then
-    hold.terms.engine.events:later(function() fn(self) end)
+    hold.owners.engine.events:later(function() fn(self) end)
   else
     listen(self, "revoked", fn)
     self._hold_ref:watch()

@@ -17,6 +17,8 @@ Owners.line = false -- the line of local turns (turns.lua)
 
 local NOTHING = {}
 
+Owners.insides = NOTHING -- the names that the lock itself uses below the path
+
 -- The metatable of tables whose weak keys are owners, and whose values are
 -- their stacks of guards.
 local by_owner = { __mode = "k" }
@@ -48,10 +50,10 @@ end
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then
-    insides = insides or NOTHING
-    check_insides(engine, path, signature, insides)
-    owners = setmetatable({ path = path, signature = signature,
-      insides = insides }, Owners)
+    check_insides(engine, path, signature, insides or NOTHING)
+    owners = setmetatable({ engine = engine, path = path,
+      signature = signature }, Owners)
+    if insides then owners.insides = insides end
     engine.owners[path] = owners
   elseif owners.signature ~= signature then
     misuse("%s is used as %s by this session, not as %s", path,

@@ -24,6 +24,20 @@ describe("A signal while zklock run waits", function()
     end)
   end)
 
+  it("runs nothing, though the lock is granted at the same time", function()
+    local path = support.path()
+    local guard = support.hold(path)
+    local it = runs.start(path, "echo never")
+    support.wait_for_queue(path, 2)
+    runs.stop(it)
+    it:signal "TERM"
+    guard:release { wait = true }
+    it:signal "CONT"
+    assert.equal(143, it:wait())
+    assert.equal("", it:out() .. it:err())
+    support.wait_for_queue(path, 0)
+  end)
+
   it("ends it while it connects", function()
     local proxy = start_proxy()
     proxy:freeze()

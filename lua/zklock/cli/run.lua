@@ -258,6 +258,9 @@ end
 
 -- Runs the command under the lock, and waits until it has ended.
 function Run:execute(guard)
+  -- If a signal has ended the wait meanwhile, leaving.finish closes the session.
+  -- Then the command must not start.
+  if leaving.code then coroutine.yield() end
   self.granted = true
   self:tell_lease(guard)
   self.guardian:say("run %.0f %.0f %s", self.grace * 1e9,

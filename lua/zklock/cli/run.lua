@@ -258,8 +258,8 @@ end
 
 -- Runs the command under the lock, and waits until it has ended.
 function Run:execute(guard)
-  -- If a signal has ended the wait meanwhile, leaving.finish closes the session.
-  -- Then the command must not start.
+  -- If a signal has ended the wait meanwhile, leaving.finish closes the
+  -- session. Then the command must not start.
   if leaving.code then coroutine.yield() end
   self.granted = true
   self:tell_lease(guard)

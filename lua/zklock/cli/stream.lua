@@ -1,11 +1,12 @@
 --- Writes to standard output and standard error. A write can block: on a full
 -- pipe, or on a terminal that Ctrl-S has stopped. So luv's threads write, and
 -- the loop continues, which processes signals and the lock.
+local await = require "zklock.cli.await"
 local uv = require "luv"
 
 local stream = {}
 
-local RETRY = 20      -- milliseconds until a write is tried again
+local RETRY = 0.02    -- seconds until a write is tried again
 local PATIENCE = 1000 -- milliseconds to wait for the last writes
 
 local open = 0 -- the number of texts that are not yet written
@@ -19,11 +20,7 @@ function stream.write(descriptor, text, done)
       text = text:sub((written or 0) + 1)
       if problem and problem:find "^EAGAIN" then
         -- Another process has made the descriptor non-blocking.
-        local timer = uv.new_timer()
-        timer:start(RETRY, 0, function()
-          timer:close()
-          go_on()
-        end)
+        await.after(RETRY, go_on)
       elseif problem or text == "" then
         open = open - 1
         done(problem)

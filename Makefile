@@ -273,7 +273,7 @@ memory: has-check  ## memory that runs out, a collector in a hurry, thousands of
 valgrind: has-check has-sanitize  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
-cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
+cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B'
 	@LUA=lua$(LUA_VERSION) bash bench/cost $(TREES)
 budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them
 	@bash bench/cost --$(if $(RECORD),record,check)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "protocol/conflict.h"
+#include "protocol/acquire_fsm.h"
 #include "world.h"
 
 static const struct znode *node_of(const struct world *w,

@@ -1,7 +1,7 @@
 /* An await is a wait that acquires no lock. The two threads of a session share
  * this record. There are two kinds of awaits. A node wait waits for a change of
  * a node (node_wait.h). A barrier leave makes a member leave a double barrier
- * (barrier_leave.h).
+ * (node_wait.h).
  *
  * Access to the fields: (c) constant once the await was sent, (i) the I/O
  * thread only, (p) published: the I/O thread writes the field until it posts

@@ -1,17 +1,4 @@
-/* The states of a contender:
- *
- *                 a connection,               list: no node ahead, valid lease
- *   PARKED ─────► admitted ───► ENTERING ──────────────────────────► HELD
- *     ▲                          │ ▲  │ list: a node is ahead         ▲ │
- *     │ session expired;         │ │  └───────────► QUEUED ───────────┘ │
- *     │ to begin again      lost │ │ no such node    ▲ │ it is first    │
- *     │ (any waiting state,      ▼ │                 │ │                │
- *     │ LEAVING)              FINDING ───────────────┘ │                │
- *     │                          │      found          │                │
- *     └──────────────────────────┴─────────────────────┤        release,│
- *                                timeout, cancel, close│           loss │
- *                                                      ▼                ▼
- *   GONE ◄── deleted, not found, or died with its session ───────── LEAVING
+/* doc/dev/protocol.md draws the states of a contender.
  *
  * The functions that enter each state:
  *   PARKED     acquire_fsm_begin, _finish, _session_ended, _start_over
@@ -58,9 +45,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conflict.h"
 #include "fast_requeue.h"
-#include "wait_ops.h"
 
 #define CANNOT_CREATE "cannot create a node"
 
@@ -86,7 +71,10 @@ static void settle(struct deferred_call *call) {
   struct contender *c =
       (struct contender *)((char *)call -
                            offsetof(struct contender, deferred_call));
-  c->wait_ops->settle(c);
+  if (c->wait_ops->settle)
+    c->wait_ops->settle(c);
+  else
+    acquire_fsm_settle(c);
 }
 
 void acquire_fsm_settle(struct contender *c) {

@@ -1,5 +1,5 @@
 /* The state machine of a contender (one acquisition of a lock), for every way
- * of waiting (wait_ops.h). The functions of release_fsm.c refuse a contender or
+ * of waiting (struct wait_ops). The functions of release_fsm.c refuse a contender or
  * end its hold, and then delete its node. Only
  * acquire_fsm_settle, which runs at the end of a step, removes a contender from
  * its queue. It also returns the contender's memory to its owner. */
@@ -9,6 +9,48 @@
 #include "contender.h"
 
 #pragma GCC visibility push(hidden)
+
+/* A way of waiting: the functions in which the kinds of locks differ, except
+ * their rules (rule.h). Each function is called at a fixed point of an
+ * acquisition. */
+struct wait_ops {
+  /* Called when the queue admits a PARKED contender. Must call
+   * acquire_fsm_enter, at once or later. */
+  void (*enter)(struct contender *c);
+  /* on_sent is called after the create was sent, on_created after its reply. */
+  void (*on_sent)(struct contender *c);
+  void (*on_created)(struct contender *c);
+  /* Grants the lock if the contender has a node and is first in the queue.
+   * Otherwise sends the requests that are needed to find this out. */
+  void (*check)(struct contender *c);
+  /* Does the same as `check`, but does not rely on earlier results: requests
+   * them again. Called in QUEUED when the lease is valid again, or when the
+   * timer fires before the deadline. */
+  void (*check_again)(struct contender *c);
+  /* Returns whether a LEAVING contender can now delete its node by its name. If
+   * this is not known, sends the requests that show it. NULL: it always can. */
+  bool (*may_remove)(struct contender *c);
+  /* Called with each list of the directory that was requested after the
+   * contender's create. */
+  void (*on_listed)(struct contender *c, const struct listing *listing);
+  /* Receives the news of the watches of the contender. */
+  watch_handler *on_news;
+  /* Stores in `c->blocker` the node that blocks the contender, for the
+   * refusal's message. NULL: none. */
+  void (*store_blocker)(struct contender *c);
+  /* Called at the end of a step in which contender_settle_later was called.
+   * Completes the work of the step for this way of waiting, then calls
+   * acquire_fsm_settle. NULL: acquire_fsm_settle. */
+  void (*settle)(struct contender *c);
+};
+
+/* The ways of waiting. queued_wait_ops: contenders are served in the order of
+ * their nodes' sequence numbers. semaphore_wait_ops: permits, for which the
+ * caller must set `gate` of struct contender. unfair_wait_ops: the contender
+ * that creates the node `holder` has the lock. barrier_enter_wait_ops: the
+ * members of a double barrier. */
+extern const struct wait_ops queued_wait_ops, semaphore_wait_ops,
+    unfair_wait_ops, barrier_enter_wait_ops;
 
 /* Begins an acquisition: appends `c`, in the state PARKED, to `queue`, and sets
  * its timer to its deadline. `wait_ops`: the functions for the kind of its
@@ -24,7 +66,7 @@ void acquire_fsm_drive(struct contender *c);
 
 /* Called when no node is ahead of `c`. Grants the lock to `c`. But if the lease
  * must be renewed first (lease_lasts), or a conflict must be excluded
- * (conflict.h), `c` waits for that. */
+ * (conflict.c), `c` waits for that. */
 void acquire_fsm_be_first(struct contender *c);
 /* Called when the lease was renewed. If `c` waited only for the lease, makes
  * `c` check its position in the queue again. */
@@ -125,6 +167,31 @@ void acquire_fsm_retry_in(struct contender *c, int64_t pause);
 /* Called when the node of `c` is gone. Ends `c`. But if `c` was neither granted
  * the lock nor refused, makes it begin again. */
 void acquire_fsm_finish(struct contender *c);
+
+/* Conflicts (conflict.c): locks of different kinds on one path do not exclude
+ * each other. So a contender is refused if a lock of another kind is in use on
+ * its path. zklock checks each contender once, before it is granted the lock.
+ * The check never ends a hold. */
+
+/* Returns true if `listing` shows no sign of a lock of another kind. `own` is
+ * the contender's entry in that list, which was requested after its create.
+ * Otherwise returns false, and reads the owners of the suspect nodes: without a
+ * live owner, a node is no conflict. The contender waits in QUEUED for the
+ * replies. Then it is refused, or continues. */
+bool conflict_is_excluded(struct contender *c, const struct listing *listing,
+                          const struct entry *own);
+/* Returns whether `c` can be granted the lock now. Makes the same check for
+ * unfair locks and semaphores, whose own lists cannot show nodes of other
+ * kinds. So it lists the path and returns false, unless this session has
+ * checked the path within a session timeout. */
+bool conflict_permits_grant(struct contender *c);
+/* Returns when this session last listed the path for such a check; long ago, if
+ * it does not remember. */
+int64_t conflict_checked_at(const struct contenders *all, const char *path);
+/* Returns whether a node of another kind was seen, but not yet for long enough
+ * to prove a conflict. Called when the contender's deadline has passed, to
+ * choose the refusal code. */
+bool conflict_is_suspected(const struct contender *c);
 
 #pragma GCC visibility pop
 

@@ -25,10 +25,8 @@
 #include <string.h>
 
 #include "acquire_fsm.h"
-#include "conflict.h"
 #include "queue.h"
 #include "queued.h"
-#include "wait_ops.h"
 
 #define CANNOT_CREATE "cannot create " NAME_READY " in"
 
@@ -279,18 +277,11 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Stores no blocker: a member waits for missing members, not for a node
- * ahead. */
-static void store_blocker(struct contender *c) { (void)c; }
-
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
                                                 .on_sent = on_sent,
                                                 .on_created = queued_on_created,
                                                 .check = check,
                                                 .check_again =
                                                     queued_check_again,
-                                                .may_remove = queued_may_remove,
                                                 .on_listed = on_listed,
-                                                .on_news = on_news,
-                                                .store_blocker = store_blocker,
-                                                .settle = acquire_fsm_settle};
+                                                .on_news = on_news};

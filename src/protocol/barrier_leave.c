@@ -31,7 +31,7 @@
  * the next run. Each of them deletes `ready`, even the `ready` of the next run.
  * zklock's members keep `ready` while two members are left: one of them may
  * have lost its connection before it saw `ready`. */
-#include "barrier_leave.h"
+#include "node_wait.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -40,14 +40,12 @@
  *   * Other libraries make no such check.
  *
  * The check never ends a hold or a wait that has begun. */
-#include "conflict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "acquire_fsm.h"
 #include "hash.h"
-#include "wait_ops.h"
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wait_ops.h"
+#include "acquire_fsm.h"
 
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)

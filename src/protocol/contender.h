@@ -90,7 +90,7 @@ struct contender;
 struct contenders;
 struct queue;
 struct queue_tail; /* fast_requeue.h */
-struct wait_ops;   /* the functions of a kind: wait_ops.h */
+struct wait_ops;   /* the functions of a kind: acquire_fsm.h */
 
 /* Receives an event of `c`; `c->refusal_code`, `c->reason` and `c->loss` have
  * the details. Runs inside a session_ function, and must not call another. */
@@ -155,7 +155,7 @@ struct node {
   bool unconfirmed;    /* the create's reply was lost; no node proved */
   bool let_in;         /* double barrier: `ready` is newer than this node */
   bool preceded_ready; /* double barrier: existed before `ready` */
-  bool cleared;        /* no conflict with another kind (conflict.h) */
+  bool cleared;        /* no conflict with another kind (conflict.c) */
   struct {
     int64_t czxid, seen_at; /* the suspect node, when it was first seen */
     int64_t since;          /* when the first suspect was seen */
@@ -276,7 +276,7 @@ struct queue {
   struct list_observer *observers;
   struct op *ready_create; /* double barrier: the create of `ready` */
 
-  struct queue *next;          /* the next in the bucket (queues.h) */
+  struct queue *next;          /* the next in the bucket (queues.c) */
   struct queue *older, *newer; /* the neighbours by age */
   bool late_create_possible;   /* a server can still apply a create here */
   bool late_holder_possible;   /* a server can still create `holder` here */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acquire_fsm.h"
 #include "fast_requeue.h"
-#include "wait_ops.h"
 
 /* Waiting for the quota. */
 

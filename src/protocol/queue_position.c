@@ -2,7 +2,7 @@
  * must watch. acquire_fsm.c explains why this is enough for a grant. */
 #include "queued.h"
 
-#include "conflict.h"
+#include "acquire_fsm.h"
 #include "fast_requeue.h"
 #include "queue.h"
 

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "acquire_fsm.h"
 #include "fast_requeue.h"
 #include "hash.h"
 #include "queue.h"
-#include "wait_ops.h"
 
 /* If `c` is the reader of a downgrade, watches the node of its writer. When a
  * later list shows both nodes, this watch proves that the listed node is still
@@ -215,18 +215,11 @@ void queued_check_again(struct contender *c) {
   directory_list_again(contender_directory(c));
 }
 
-bool queued_may_remove(struct contender *c) {
-  (void)c;
-  return true;
-}
-
 const struct wait_ops queued_wait_ops = {.enter = queued_enter,
                                          .on_sent = queued_on_sent,
                                          .on_created = queued_on_created,
                                          .check = queued_check,
                                          .check_again = queued_check_again,
-                                         .may_remove = queued_may_remove,
                                          .on_listed = queue_position_listed,
                                          .on_news = queued_on_news,
-                                         .store_blocker = queued_store_blocker,
-                                         .settle = acquire_fsm_settle};
+                                         .store_blocker = queued_store_blocker};

@@ -13,7 +13,6 @@ void queued_on_sent(struct contender *c);
 void queued_on_created(struct contender *c);
 void queued_check(struct contender *c);
 void queued_check_again(struct contender *c);
-bool queued_may_remove(struct contender *c);
 watch_handler queued_on_news;
 void queued_store_blocker(struct contender *c);
 

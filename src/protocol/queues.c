@@ -1,4 +1,4 @@
-#include "queues.h"
+#include "queue.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "fast_requeue.h"
-#include "wait_ops.h"
 
 #define SECOND INT64_C(1000000000)
 #define CANNOT_DELETE "cannot delete the node of this session"
@@ -30,7 +29,8 @@ void acquire_fsm_try_to_leave(struct contender *c) {
   assert(c->state == CONTENDER_LEAVING);
   if (c->node.known == NODE_MAYBE) {
     c->wait_ops->check(c);
-  } else if (contender_has_node(c) && c->wait_ops->may_remove(c) &&
+  } else if (contender_has_node(c) &&
+             (!c->wait_ops->may_remove || c->wait_ops->may_remove(c)) &&
              !c->op.in_flight) {
     contender_prepare(c, must_read_owner(c) ? OP_PING : OP_REMOVE);
     c->op.joins = !c->undone && fast_requeue_joins(c);
@@ -116,7 +116,8 @@ static void count_refusal(struct contender *c, enum refusal_code why) {
   bool waited = why == REFUSED_TIMEOUT || why == REFUSED_BUSY;
   if (why == REFUSED_TIMEOUT)
     counter_add(&contender_pipeline(c)->counters.timeouts, 1);
-  if (waited && c->blocker.size == 0) c->wait_ops->store_blocker(c);
+  if (waited && c->blocker.size == 0 && c->wait_ops->store_blocker)
+    c->wait_ops->store_blocker(c);
 }
 
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why,

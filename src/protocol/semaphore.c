@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "acquire_fsm.h"
 #include "queue.h"
 #include "queued.h"
-#include "wait_ops.h"
 
 static void copy_blocker_of_gate(struct contender *c) {
   c->blocker = c->gate->blocker;
@@ -126,7 +126,6 @@ const struct wait_ops semaphore_wait_ops = {.enter = enter,
                                             .on_created = queued_on_created,
                                             .check = queued_check,
                                             .check_again = queued_check_again,
-                                            .may_remove = queued_may_remove,
                                             .on_listed = queue_position_listed,
                                             .on_news = queued_on_news,
                                             .store_blocker = store_blocker,

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "wait_ops.h"
+#include "acquire_fsm.h"
 
 #define CANNOT_AUTHENTICATE "cannot authenticate"
 

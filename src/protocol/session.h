@@ -10,9 +10,9 @@
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
-#include "barrier_leave.h"
+#include "node_wait.h"
 #include "nonce.h"
-#include "queues.h"
+#include "queue.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -36,7 +36,6 @@
  * read. */
 #include "acquire_fsm.h"
 #include "queued.h"
-#include "wait_ops.h"
 
 static void become_first(struct contender *c) {
   c->view.listed_in = contender_pipeline(c)->connection;
@@ -283,5 +282,4 @@ const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
                                          .may_remove = may_remove,
                                          .on_listed = on_listed,
                                          .on_news = on_news,
-                                         .store_blocker = store_blocker,
-                                         .settle = acquire_fsm_settle};
+                                         .store_blocker = store_blocker};

@@ -475,8 +475,8 @@ static bool may_hold_beside(const struct acquisition *a,
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
-  int64_t looked = conflict_checked_at(&p->session.all,
-                                       w->profile.locks[a->lock].place);
+  int64_t looked =
+      conflict_checked_at(&p->session.all, w->profile.locks[a->lock].place);
   int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
   return looked < process_clock_at(p, made) &&
          looked + 2 * w->profile.timeout > process_clock_at(p, a->granted_at);

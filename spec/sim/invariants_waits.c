@@ -315,7 +315,8 @@ static void check_leaving(struct world *w, const struct leaving *l) {
   int64_t peace = peace_since(w, l->process);
   if (l->barrier_leave.wait.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", l->number);
-  if (!l->barrier_leave.wait.patient && !session_is_connected(&l->process->session))
+  if (!l->barrier_leave.wait.patient &&
+      !session_is_connected(&l->process->session))
     violate(w, "{%d} waits for a connection", l->number);
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);

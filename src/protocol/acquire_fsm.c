@@ -86,12 +86,27 @@ void acquire_fsm_settle(struct contender *c) {
   c->notify(c, NEWS_FORGOTTEN);
 }
 
+static void on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
+  const struct contender *c = watcher_owner(watcher);
+  c->wait_ops->on_news(watcher, news, reply);
+}
+
+static const struct watcher_role
+    own_role = {on_news, offsetof(struct contender, own), true},
+    predecessor_role = {on_news, offsetof(struct contender, predecessor),
+                        false},
+    before_role = {on_news, offsetof(struct contender, before), false};
+
 void acquire_fsm_begin(struct contender *c, struct queue *queue,
                        const struct wait_ops *wait_ops) {
   c->wait_ops = wait_ops;
   c->deferred_call = (struct deferred_call){.run = settle};
   c->op.handler = on_answer;
   if (c->gate) *c->gate = (struct contender){.decision = DECISION_NONE};
+  watcher_init(&c->own, &own_role);
+  watcher_init(&c->predecessor, &predecessor_role);
+  watcher_init(&c->before, &before_role);
   contender_prepare(c, OP_CREATE);
   contender_join(c, queue);
   timer_set(&queue->all->timers, &c->timer, c->options.deadline);

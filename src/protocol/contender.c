@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acquire_fsm.h"
-
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)
     [CONTENDER_PARKED] = TO(ENTERING) | TO(GONE),
@@ -103,18 +101,6 @@ size_t contender_size(size_t path_length) {
   return sizeof(struct contender) + path_length + 1 + NAME_MAX_OWN;
 }
 
-static void on_news(struct watcher *watcher, enum watch_news news,
-                    const struct reply *reply) {
-  const struct contender *c = watcher_owner(watcher);
-  c->wait_ops->on_news(watcher, news, reply);
-}
-
-static const struct watcher_role
-    own_role = {on_news, offsetof(struct contender, own), true},
-    predecessor_role = {on_news, offsetof(struct contender, predecessor),
-                        false},
-    before_role = {on_news, offsetof(struct contender, before), false};
-
 void contender_init(struct contender *c,
                     const struct contender_options *options,
                     news_handler *notify, void *owner) {
@@ -125,9 +111,6 @@ void contender_init(struct contender *c,
   c->path = (char *)(c + 1);
   c->node.name = "";
   timer_init(&c->timer);
-  watcher_init(&c->own, &own_role);
-  watcher_init(&c->predecessor, &predecessor_role);
-  watcher_init(&c->before, &before_role);
 }
 
 /* The list of a queue. */

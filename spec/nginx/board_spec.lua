@@ -125,8 +125,8 @@ local SERVER = [[
 describe("What workers tell each other", function()
   if not nginx.ready(pending) then return end
 
-  local function start(more, init)
-    return nginx.start { server = SERVER,
+  local function start(more, init, late)
+    return nginx.start { server = SERVER, late = late,
       init = "kept = { turn = 0, running = 0 }" .. (init or ""),
       files = { ["reports.lua"] = REPORTS },
       http = "lua_shared_dict zklock 8m;" .. (more or "") }
@@ -173,6 +173,14 @@ describe("What workers tell each other", function()
     server:await("/told", "never")
     server:must "/occupy?timers=0"
     server:must("/turn?path=" .. path)
+    await_telling(server, "the worker to tell of itself")
+  end)
+
+  it("goes on for a session of timers, however late zklock is loaded",
+  function()
+    local server = start("", ("session():mutex(%q):acquire(20):release()")
+      :format(support.path()), true)
+    server.may_complain = true -- of a timer's global variables
     await_telling(server, "the worker to tell of itself")
   end)
 

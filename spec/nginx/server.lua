@@ -84,7 +84,7 @@ http {
   scgi_temp_path $dir/scgi;
   lua_package_path "$dir/?.lua;$lua/?.lua;$lua/?/init.lua;;";
   lua_package_cpath "$lua/?.so;;";
-  init_by_lua_block {
+  $begin
     local of_worker = require("zklock.ngx").session
     function session(options)
       return assert(of_worker("$hosts", options or { session_timeout = 30 }))
@@ -93,7 +93,7 @@ http {
       return session():mutex(ngx.unescape_uri(ngx.var.arg_path))
     end
     $init
-  }
+  $done
   $http
   server {
     listen 127.0.0.1:$port;
@@ -160,7 +160,8 @@ end
 
 --- Starts nginx.  `given`: top, server, http, init: parts of its configuration;
 -- files: modules by name; workers: 1; lasting: the caller closes it, not the
--- test; daemon = "on": only then does nginx obey USR2.
+-- test; daemon = "on": only then does nginx obey USR2; late: `init` runs, and
+-- loads zklock, in a timer of each worker, not in the master process.
 function nginx.start(given)
   local self = new_server(given)
   local dir = self.dir
@@ -172,6 +173,10 @@ function nginx.start(given)
     daemon = given.daemon or "off", workers = given.workers or 1,
     top = given.top or "", init = given.init or "", http = given.http or "",
     server = given.server or "",
+    begin = given.late
+      and "init_worker_by_lua_block { ngx.timer.at(0, function()"
+      or "init_by_lua_block {",
+    done = given.late and "end) }" or "}",
   }
   local config = FRAME:gsub("%$(%l+)", words)
   write(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))

@@ -37,7 +37,6 @@ static struct user users[USERS];
 static struct request requests[REQUESTS];
 static unsigned first, last; /* those that are not answered */
 static int64_t now, id;
-static bool open_wanted;
 static const char *const paths[] = {"/a", "/a/b", "/a/b/c"};
 
 static unsigned next(unsigned below) {
@@ -149,10 +148,7 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
   return true;
 }
 
-static void open(void *self) {
-  (void)self;
-  open_wanted = true;
-}
+static void open(void *self) { (void)self; }
 
 /* Of one of ours; or somebody else's, perhaps with our mark; or nothing. */
 static void spell(char *name, size_t size) {
@@ -299,7 +295,6 @@ static void tell(void) {
 static void connect_anew(void) {
   static const int64_t timeouts[] = {1, 40, 4000, 10000, INT32_MAX};
   int64_t number = id != 0 && next(4) ? id : 1 + (int64_t)next(3);
-  open_wanted = false;
   first = last;
   session_connected(&session, now, number, timeouts[next(5)] * MILLISECOND,
                     now - (int64_t)next(3) * 100 * MILLISECOND);

@@ -40,10 +40,10 @@ function Barrier:is_set()
   return questions.exists(self._engine:check_open(), self.path)
 end
 
-local function outcome(self, timeout, met, code, reason)
-  if met then return true end
-  return reasons.of_node_wait(self._engine, code, reason,
-    ("the barrier %s to be lifted"):format(self.path), timeout)
+local function outcome(self, wait)
+  if not wait.code then return true end
+  return reasons.of_node_wait(wait,
+    ("the barrier %s to be lifted"):format(self.path))
 end
 
 local function begin(self, scope, timeout)
@@ -59,7 +59,8 @@ function Barrier:wait(how)
   local timeout = options.wait:read_call(how).timeout
   local adapter, scope = self._engine:check_open().adapters:for_waiting()
   local wait = begin(self, scope, timeout)
-  return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
+  waits.suspend(wait, adapter, scope)
+  return outcome(self, wait)
 end
 
 --- Begins to wait, and returns a ticket at once. When the wait ends, step()
@@ -70,7 +71,7 @@ function Barrier:wait_async(how, callback)
   local timeout = options.wait:read_call(how).timeout
   local scope = self._engine:check_open().adapters:scope()
   return new_ticket(node_waits.enter(begin(self, scope, timeout), scope,
-    callback, function(...) return outcome(self, timeout, ...) end))
+    callback, function(wait) return outcome(self, wait) end))
 end
 
 --- Ends every wait that was begun through this object, with "cancelled".

@@ -2,7 +2,6 @@
 -- Its leave() blocks until all members have called leave().
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
-local core = require "zklock.core"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
 local locks = require "zklock.lock"
@@ -11,6 +10,7 @@ local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local new_ticket = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
+local waits = require "zklock.wait"
 
 local DoubleBarrier = {}
 DoubleBarrier.__index = DoubleBarrier
@@ -77,23 +77,25 @@ end
 
 local function begin(self, scope, guard, timeout)
   local engine = self._terms.engine
-  local seconds, patient = engine.adapters:limit(timeout, scope)
-  local wait = node_waits.new(engine, seconds, engine.core.depart,
-    guards.hold_ref(guard), seconds, patient, core.awaiting())
+  local wait = node_waits.new(engine, scope, timeout,
+    function(seconds, patient, awaiting)
+      return engine.core:depart(guards.hold_ref(guard), seconds, patient,
+        awaiting)
+    end)
   wait.of = self._terms
   return wait
 end
 
 -- Releases the guard. Returns nil, message, "lost" if the hold was lost;
--- otherwise returns the result of leave(). `all`: whether all members have
--- left. If not, `code` and `reason` give the cause.
-local function outcome(self, guard, timeout, all, code, reason)
+-- otherwise returns the result of leave(). `wait`: the wait for the other
+-- members, which is over.
+local function outcome(self, guard, wait)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)
   if not kept then return nil, message, word end
-  if all then return true end
-  return reasons.of_node_wait(self._terms.engine, code, reason,
-    ("the other members of %s to leave"):format(self.path), timeout)
+  if not wait.code then return true end
+  return reasons.of_node_wait(wait,
+    ("the other members of %s to leave"):format(self.path))
 end
 
 --- Waits until all members have called leave(). Returns true, or `nil, message,
@@ -103,8 +105,9 @@ DoubleBarrier.leave = protect.method(Leaving, function(leaving, self, how)
   local adapter, scope = self._terms.engine.adapters:for_waiting()
   if guards.find_loss(guard) then return guard:release() end
   leaving.guard = guard
-  return outcome(self, guard, timeout,
-    node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
+  local wait = begin(self, scope, guard, timeout)
+  waits.suspend(wait, adapter, scope)
+  return outcome(self, guard, wait)
 end)
 
 --- Begins to leave, and returns a ticket at once, whose cancel() ends only the
@@ -122,7 +125,7 @@ function DoubleBarrier:leave_async(how, callback)
   end
   local scope = engine.adapters:scope()
   ticket._it = node_waits.enter(begin(self, scope, guard, timeout), scope,
-    callback, function(...) return outcome(self, guard, timeout, ...) end)
+    callback, function(wait) return outcome(self, guard, wait) end)
   return ticket
 end
 

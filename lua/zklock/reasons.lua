@@ -132,15 +132,16 @@ reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 
 --- Returns the error of a wait for a node. `what`: the condition and the path,
 -- for the message, such as "the barrier /b to be lifted".
-function reasons.of_node_wait(engine, code, reason, what, timeout)
+function reasons.of_node_wait(wait, what)
+  local code, reason = wait.code, wait.reason
   if code == "timeout" then
     return refusal("timeout", "timed out after %s waiting for %s%s",
-      errors.seconds(timeout or 0), what, so_far(reason))
+      errors.seconds(wait.timeout or 0), what, so_far(reason))
   elseif code == "cancelled" or code == "closed" or code == "disconnected" then
-    return of_wait[code](what, { engine = engine, timeout = timeout })
+    return of_wait[code](what, wait)
   end
   return refusal(code, "ZooKeeper refused a request of the wait for %s: %s%s",
-    what, reason or code, given_schemes(engine, code, reason))
+    what, reason or code, given_schemes(wait.engine, code, reason))
 end
 
 --- Returns the error of a query. `what`: the question, such as "who holds";

@@ -76,7 +76,7 @@ struct directory {
   bool missing;
   enum replacement replacement;
   int64_t replacement_begun;
-  size_t mkdir_length; /* the length of the prefix to create */
+  size_t mkdir_length;    /* the length of the prefix to create */
   struct refusals doubts; /* the pause after contradictory replies */
 };
 

@@ -99,21 +99,8 @@ struct client {
 /* Asserts the invariants of the client's state. They hold whatever data a
  * server sends. */
 static void check(const struct client *client) {
-  bool open = library_is_open(client->library);
-  switch (client->state) {
-    case CLIENT_RESOLVING:
-      assert(!open && client->addresses.count == 0);
-      break;
-    case CLIENT_PAUSED:
-      assert(!open && client->addresses.count > 0);
-      assert(client->give_up_at == NEVER);
-      break;
-    case CLIENT_TRYING:
-    case CLIENT_GREETED:
-    case CLIENT_CONNECTED:
-      assert(open && client->addresses.count > 0);
-      break;
-  }
+  assert(library_is_open(client->library) == (client->state >= CLIENT_TRYING));
+  assert((client->addresses.count > 0) == (client->state != CLIENT_RESOLVING));
 }
 
 static void report_error(struct client *client, const char *text) {

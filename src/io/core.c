@@ -3,16 +3,12 @@
  * memory. */
 #include "core.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "library_codes.h"
 #include "messages.h"
-
-/* The session whose I/O thread is the current thread. Assertions use it. */
-static _Thread_local const struct core *io_thread_of;
 
 void core_post(struct core *core, struct message *message, int kind) {
   channel_event_later(&core->channel, message, kind);
@@ -78,7 +74,6 @@ static void client_attempts(void *self) { core_publish_lease(self); }
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
-  assert(io_thread_of == core);
   core_publish_lease(core);
   core->proof.state = (int)state;
   if (state == SESSION_CONNECTED) {
@@ -158,7 +153,6 @@ static void on_undeletable(struct core *core, struct acquisition *acquisition) {
 void core_on_news(struct contender *c, enum news news) {
   struct acquisition *acquisition = c->owner;
   struct core *core = acquisition->core;
-  assert(io_thread_of == core);
   switch (news) {
     case NEWS_GRANTED:
       granted(core, acquisition);
@@ -205,8 +199,6 @@ struct listener core_session_listener(struct core *core) {
                            .session = on_state,
                            .warn = on_session_warning};
 }
-
-void core_set_io_thread(const struct core *core) { io_thread_of = core; }
 
 /* The end of a session. */
 

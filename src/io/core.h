@@ -69,10 +69,6 @@ struct core {
 
 /* ---- The I/O thread ------------------------------------------------------ */
 
-/* Records that the calling thread is the session's I/O thread. Assertions check
- * this. */
-void core_set_io_thread(const struct core *core);
-
 /* The callbacks that the client and the session call. The callbacks publish the
  * session's state and post events. */
 extern const struct client_listener core_client_listener;

@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* DT_JMPREL is the greatest tag that is used here. */
+enum { TAGS = DT_JMPREL + 1 };
+
 bool image_has(const struct image *image, const void *address) {
   return (uintptr_t)address >= image->from && (uintptr_t)address < image->to;
 }
@@ -69,54 +72,27 @@ static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
   return ok;
 }
 
-/* Returns the absolute form of `address`, an address in the dynamic section.
- * glibc has made these addresses absolute already; musl leaves them relative to
- * the image. */
+/* Returns the absolute form of `address`, an address in the dynamic section; or
+ * 0 for 0. glibc has made these addresses absolute already; musl leaves them
+ * relative to the image. */
 static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
-  return address < image->base ? image->base + address : address;
+  return address && address < image->base ? image->base + address : address;
 }
 
 bool image_bind(struct image *image, image_chooser *choose, void *self) {
   struct binding b = {image, choose, self};
-  uintptr_t rel = 0, rela = 0, calls = 0;
-  size_t rel_size = 0, rela_size = 0, calls_size = 0;
-  bool calls_have_addends = false;
-  for (const ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++) {
-    uintptr_t address = absolute(image, d->d_un.d_ptr);
-    switch (d->d_tag) {
-      case DT_STRTAB:
-        image->strings = (const char *)address;
-        break;
-      case DT_SYMTAB:
-        image->symbols = (const ElfW(Sym) *)address;
-        break;
-      case DT_REL:
-        rel = address;
-        break;
-      case DT_RELSZ:
-        rel_size = d->d_un.d_val;
-        break;
-      case DT_RELA:
-        rela = address;
-        break;
-      case DT_RELASZ:
-        rela_size = d->d_un.d_val;
-        break;
-      case DT_JMPREL:
-        calls = address;
-        break;
-      case DT_PLTRELSZ:
-        calls_size = d->d_un.d_val;
-        break;
-      case DT_PLTREL:
-        calls_have_addends = d->d_un.d_val == DT_RELA;
-        break;
-    }
-  }
+  ElfW(Addr) value[TAGS] = {0}; /* by the tag of the entry */
+  for (const ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++)
+    if (d->d_tag > 0 && d->d_tag < TAGS) value[d->d_tag] = d->d_un.d_ptr;
+  image->strings = (const char *)absolute(image, value[DT_STRTAB]);
+  image->symbols = (const ElfW(Sym) *)absolute(image, value[DT_SYMTAB]);
   return image->strings && image->symbols &&
-         patch_table(&b, rel, rel_size, false) &&
-         patch_table(&b, rela, rela_size, true) &&
-         patch_table(&b, calls, calls_size, calls_have_addends);
+         patch_table(&b, absolute(image, value[DT_REL]), value[DT_RELSZ],
+                     false) &&
+         patch_table(&b, absolute(image, value[DT_RELA]), value[DT_RELASZ],
+                     true) &&
+         patch_table(&b, absolute(image, value[DT_JMPREL]), value[DT_PLTRELSZ],
+                     value[DT_PLTREL] == DT_RELA);
 }
 
 struct search {

@@ -71,8 +71,8 @@ static void lose(struct core *core, int64_t now,
     session_lose(&core->session, now, &acquisition->contender, why);
 }
 
-static void execute_for_acquisition(struct core *core, int64_t now,
-                                    struct acquisition *acquisition, int kind) {
+static void execute(struct core *core, int64_t now, void *subject, int kind) {
+  struct acquisition *acquisition = subject;
   switch (kind) {
     case COMMAND_ACQUIRE:
       acquire(core, now, acquisition);
@@ -100,21 +100,11 @@ static void execute_for_acquisition(struct core *core, int64_t now,
       if (acquisition->in_session)
         session_watch_contention(&core->session, now, &acquisition->contender);
       break;
-  }
-}
-
-static void execute(struct core *core, int64_t now, void *subject, int kind) {
-  struct ask *ask = subject;
-  switch (kind) {
-    case COMMAND_CLOSE:
-      core->closing = true;
-      session_close(&core->session, now);
-      break;
     case COMMAND_ALARM: /* run() calls post_alarm() anyway */
       break;
     case COMMAND_ASK:
-      subject_keep(&ask->subject); /* until all requests are answered */
-      ask_begin(ask, &core->asks);
+      subject_keep(subject); /* until all requests are answered */
+      ask_begin(subject, &core->asks);
       break;
     case COMMAND_AWAIT:
       await_begin(subject, now);
@@ -122,8 +112,10 @@ static void execute(struct core *core, int64_t now, void *subject, int kind) {
     case COMMAND_CANCEL_AWAIT:
       await_end(subject, now);
       break;
-    default:
-      execute_for_acquisition(core, now, subject, kind);
+    case COMMAND_CLOSE:
+      core->closing = true;
+      session_close(&core->session, now);
+      break;
   }
 }
 
@@ -205,7 +197,6 @@ static void wait_for_commands(struct core *core) {
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
-  core_set_io_thread(core);
   core->registered.ended = false;
   fork_awake();
   clock_timer_open(&core->timer);

@@ -181,8 +181,8 @@ void core_watch(struct core *core, struct acquisition *acquisition) {
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
   uint64_t number = ask->number = ++core->numbers;
-  command(core, &ask->message,
-          COMMAND_ASK); /* the I/O thread owns the ask now */
+  command(core, &ask->message, COMMAND_ASK);
+  subject_drop(&ask->subject); /* the I/O thread has a reference now */
   return number;
 }
 

@@ -78,6 +78,7 @@ void *binding_check_object(lua_State *L, int index,
     lua_pushfstring(L, "%s expected, got %s", type->name,
                     luaL_typename(L, index));
     luaL_argerror(L, index, lua_tostring(L, -1));
+    __builtin_unreachable(); /* luaL_argerror raises an error */
   }
   return object;
 }
@@ -89,8 +90,10 @@ const struct object_type session_type = {"zklock.session"};
 struct core *binding_check_session(lua_State *L) {
   struct core *core =
       *(struct core **)binding_check_object(L, 1, &session_type);
-  if (!core) luaL_error(L, "zklock: the session is closed");
-  binding_check_process(L, core);
+  if (core)
+    binding_check_process(L, core);
+  else
+    luaL_error(L, "zklock: the session is closed");
   return core;
 }
 

@@ -148,7 +148,10 @@ struct settings **binding_read_settings(lua_State *L, int index) {
   struct settings **box = /* NOLINTNEXTLINE: the size of a pointer */
       binding_new_object(L, &settings_type, sizeof *box);
   struct settings *settings = *box = calloc(1, sizeof **box);
-  if (!settings) luaL_error(L, "not enough memory");
+  if (!settings) {
+    luaL_error(L, "not enough memory");
+    return NULL; /* luaL_error does not return */
+  }
   read_hosts(L, index, settings);
   read_times(L, index, settings);
   lua_getfield(L, index, "log");

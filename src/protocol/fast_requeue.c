@@ -181,7 +181,8 @@ bool fast_requeue_created(struct contender *c) {
     c->view.phase = VIEW_PLAIN;
     asks = !queue_behind_tail(c);
   }
-  if (tail_of(c)) append(tail_of(c), c->node.name);
+  struct queue_tail *tail = tail_of(c);
+  if (tail) append(tail, c->node.name);
   return !asks;
 }
 

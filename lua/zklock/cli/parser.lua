@@ -1,18 +1,18 @@
 --- Parser: describes each command and each option once. From these descriptions
 -- argparse parses the arguments. It also makes --help, the text of the manual
 -- pages and the completion scripts for shells.
-local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
 
 -- Adds an option with a value to `of`, a parser or a group of options. `kind`:
 -- the function of convert.lua that reads the value. If the value is wrong, the
--- message begins with the option's long name.
+-- message begins with the option's long name. (The module convert is loaded
+-- here, because it needs the C core, and the manual pages are made without it.)
 local function option(of, names, argument, kind, help)
   local name = names:match "%-%-%S+"
   return of:option(names, help):argname(argument):convert(function(text)
-    local value, fault = convert[kind](text)
+    local value, fault = require "zklock.cli.convert"[kind](text)
     return value, fault and name .. ": " .. fault
   end)
 end

@@ -114,30 +114,5 @@ describe("The tunnel of doc/operations.md", function()
     local friend = support.connect { hosts = through.hosts }
     assert.equal(1, #friend:contenders(path))
     guard:release()
-    -- It is what a session with auth x509 insists on.
-    local options = { hosts = through.hosts, acl = "creator",
-      auth = { scheme = "x509", credential = "certificate" } }
-    path = support.path()
-    guard = support.hold(path, options)
-    assert.equal("denied", (select(3, stranger:contenders(path))))
-    guard:release()
-    options.hosts = nil
-    assert.equal("auth", (select(3, zklock.connect(servers.hosts, options))))
-  end)
-
-  it("that stalls ends holds before another client gets the lock", function()
-    local through, path = tunnel.start(dir, secure), support.path()
-    local guard = support.hold(path, { hosts = through.hosts,
-      session_timeout = 4 })
-    local other_session, granted = support.connect { hosts = servers.hosts }
-    other_session:mutex(path):acquire_async(nil, function(g) granted = g end)
-    through:signal "STOP"
-    support.step_until(other_session, function()
-      assert.is_false(granted ~= nil and granted:is_held() and guard:is_held())
-      return granted
-    end, 15, "the lock is passed on")
-    assert.equal("lease_expired", guard:reason())
-    through:signal "CONT"
-    granted:release()
   end)
 end)

@@ -133,10 +133,6 @@ function tunnel.before(server, dir, change)
   return start(dir, server_config, server, change)
 end
 
-function Tunnel:signal(name)
-  must(("kill -%s %d"):format(name, self.pid))
-end
-
 --- Waits until its log has this.
 function Tunnel:expect(text)
   local ok = pcall(support.wait_until, function()

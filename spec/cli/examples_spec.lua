@@ -63,22 +63,6 @@ describe("The examples of the command", function()
     end)
   end)
 
-  it("end by SIGTERM as they like", function()
-    each(words_for, function(words)
-      local it = start(words, [[
-        trap 'echo cleaned; exit 3' TERM
-        echo held
-        while :; do sleep 0.05; done]])
-      it:expect "held\n"
-      it:signal "TERM"
-      assert.equal(3, it:wait())
-      assert.equal("held\ncleaned\n", it:out())
-      local again = start(words, "echo done")
-      assert.equal(0, again:wait())
-      assert.equal("done\n", again:out())
-    end)
-  end)
-
   it("give a job that has lost its lock all of its grace, and tell codes apart "
     .. "that mean what they say", function()
     for _, text in ipairs { unit, primary } do

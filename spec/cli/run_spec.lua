@@ -106,7 +106,8 @@ describe("zklock run", function()
   it("keeps the command's exit code, and says by which signal it ended",
   function()
     local rows = { ["kill -HUP $$"] = 129, ["kill -INT $$"] = 130,
-      ["kill -KILL $$"] = 137, ["kill -TERM $$"] = 143 }
+      ["ulimit -c 0; kill -QUIT $$"] = 131, ["kill -KILL $$"] = 137,
+      ["kill -TERM $$"] = 143 }
     for _, code in ipairs { 0, 1, 75, 255 } do
       rows["exit " .. code] = code
     end

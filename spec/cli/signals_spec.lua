@@ -88,15 +88,6 @@ describe("A signal while the command runs", function()
     runs.check(rows)
   end)
 
-  it("ends it, if it ends the command", function()
-    local rows = {}
-    for name, number in pairs(numbers) do
-      rows[#rows + 1] = { "SIG" .. name, by = name, code = 128 + number,
-        script = "ulimit -c 0; echo pid $$; exec sleep 100" }
-    end
-    runs.check(rows)
-  end)
-
   it("reaches the command's children, and does not pass them by", function()
     local child = [[
       sh -c 'trap "%s" TERM; echo pid $$; while :; do sleep 0.01; done' &

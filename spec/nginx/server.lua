@@ -126,7 +126,6 @@ local function launch(self, command, workers)
   if ok then return self end
   -- (It may not have got as far as to write its pid, and try again.)
   self.master = self.master or tonumber(read_file(self.dir .. "/started"))
-  if self.lasting then self:close() end
   error(problem, 0)
 end
 
@@ -147,23 +146,21 @@ local function find_place()
 end
 
 -- A directory that nginx runs in, on a port that was free a moment ago.
-local function new_server(given)
+local function new_server()
   local dir = os.tmpname()
   os.remove(dir)
   assert(lfs.mkdir(dir))
   local self = setmetatable({ dir = dir, port = support.free_port(),
-    pid_file = dir .. "/pid", error_log = dir .. "/error.log",
-    lasting = given.lasting }, Nginx)
-  if not given.lasting then support.closing(self) end
-  return self
+    pid_file = dir .. "/pid", error_log = dir .. "/error.log" }, Nginx)
+  return support.closing(self)
 end
 
 --- Starts nginx.  `given`: top, server, http, init: parts of its configuration;
--- files: modules by name; workers: 1; lasting: the caller closes it, not the
--- test; daemon = "on": only then does nginx obey USR2; late: `init` runs, and
--- loads zklock, in a timer of each worker, not in the master process.
+-- files: modules by name; workers: 1; daemon = "on": only then does nginx obey
+-- USR2; late: `init` runs, and loads zklock, in a timer of each worker, not in
+-- the master process.
 function nginx.start(given)
-  local self = new_server(given)
+  local self = new_server()
   local dir = self.dir
   local words = {
     modules = find_modules(), dir = dir, port = self.port,
@@ -201,7 +198,7 @@ mount --bind lib /var/lib/nginx && exec $nginx -c $PWD/nginx.conf]]
 
 --- Runs a page's whole configuration as README says, but for the port.
 function nginx.start_page(config, hosts)
-  local self = new_server {}
+  local self = new_server()
   local dir, lua = self.dir, install()
   for _, name in ipairs { "run", "log", "log/nginx", "lib" } do
     assert(lfs.mkdir(dir .. "/" .. name))

@@ -1,5 +1,5 @@
 -- What real servers say by their newer codes: authentication that they enforce,
--- quotas that they keep.
+-- quotas that they keep; and directories that they take away early.
 local command = require "support.command"
 local raw = require "support.raw"
 local start_servers = require "support.server".start
@@ -62,4 +62,23 @@ describe("A server that enforces authentication, and a quota", function()
     end
     zk:close()
   end)
+end)
+
+-- As ZooKeeper 3.10 does after five minutes: this one does after 50 ms, which
+-- is a few round trips on a busy machine. (In virtual time
+-- integration/operator_spec.lua takes away the directory of each lock.)
+it("A server that deletes containers that were never used has each lock, whose "
+  .. "directory may vanish before its first node", function()
+  local server = support.closing(start_servers(1,
+    "--jvm -Dznode.container.checkIntervalMs=1 "
+    .. "--jvm -Dznode.container.maxPerMinute=60000000 "
+    .. "--jvm -Dznode.container.maxNeverUsedIntervalMs=50"))
+  local zk = support.closing(raw.connect(server.hosts))
+  assert(zk:create("/unused", { container = true }))
+  support.wait_until(function() return not zk:exists "/unused" end)
+  local session = support.connect { hosts = server.hosts }
+  for i = 1, 60 do
+    local path = ("/unused/%d/a/b"):format(i)
+    assert(session:with_lock(path, { timeout = 60 }, function() end))
+  end
 end)

@@ -27,14 +27,6 @@ local function into_full_pipe()
   return { err = name }
 end
 
--- A shell in a terminal in which `it` stands for zklock with these words.
-local function open(...)
-  local terminal = Terminal.open()
-  terminal:type(("it() { %s \"$@\"; }; clear"):format(command.line { ... }))
-  terminal:expect "^ready%$ $"
-  return terminal
-end
-
 describe("With a standard error that blocks", function()
   it("zklock run", function()
     runs.check({
@@ -76,24 +68,8 @@ describe("With a standard error that blocks", function()
   end)
 end)
 
-describe("In a stopped terminal zklock", function()
-  it("run begins when it is granted the lock", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local terminal, name = open("run", path), command.file ""
-    terminal:type("it -- sh -c 'echo granted >" .. name .. "'")
-    terminal:expect "zklock: waiting for "
-    terminal:press "C-s"
-    -- The line that is written every two seconds blocks meanwhile.
-    local first = terminal:screen()
-    support.sleep(3) -- in which two lines are due
-    assert.equal(first, terminal:screen())
-    guard:release()
-    command.await_file(name, "^granted\n$")
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("watch ends at a signal, with --json, too", function()
+describe("In a stopped terminal zklock watch", function()
+  it("ends at a signal, with --json, too", function()
     each({ { "watch" }, { "watch", "--json" } }, function(words)
       local path, name = support.path(), command.file ""
       words[#words + 1] = path
@@ -111,18 +87,4 @@ describe("In a stopped terminal zklock", function()
       processes.await_end(pid)
     end)
   end)
-end)
-
-it("zklock run is not stopped by its own message in a terminal that stops what "
-  .. "writes in the background", function()
-  local path = support.path()
-  local terminal = open("run", path)
-  terminal:type "stty tostop"
-  terminal:type "it -- sh -c 'echo begun; exec sleep 1000'"
-  terminal:expect "\nbegun%s"
-  runs.delete_node(path)
-  terminal:expect "zklock: [^\n]+ was lost"
-  terminal:expect "ready%$ $"
-  terminal:type "echo code $?"
-  terminal:expect "code 76"
 end)

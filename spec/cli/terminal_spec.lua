@@ -1,5 +1,5 @@
--- `zklock run` in a terminal: job control, Ctrl-C, the window's size, and the
--- line that says that it waits.
+-- `zklock run` in a terminal: job control, Ctrl-C, Ctrl-S, the window's size,
+-- and the line that says that it waits.
 local command = require "support.command"
 local processes = require "support.processes"
 local runs = require "cli.runs"
@@ -127,6 +127,17 @@ describe("In a terminal zklock run", function()
     terminal = open(support.path())
     talk(terminal, "run seq 1 1000 | more", "\n20\n.*More", "(q)", READY)
   end)
+
+  it("is not stopped by its own message, if the terminal stops what writes in "
+    .. "the background", function()
+    local path = support.path()
+    local terminal = open(path)
+    talk(terminal, "stty tostop; " .. BEGUN, "\nbegun%s")
+    runs.delete_node(path)
+    terminal:expect "zklock: [^\n]+ was lost"
+    terminal:expect(READY)
+    talk(terminal, "echo code $?", "code 76")
+  end)
 end)
 
 describe("In a terminal zklock run, while it waits,", function()
@@ -178,6 +189,19 @@ describe("In a terminal zklock run, while it waits,", function()
     talk(terminal, "(C-z)", "Stopped")
     guard:release()
     talk(terminal, "fg", "\ngranted\n" .. READY)
+  end)
+
+  it("runs the command though the terminal is stopped", function()
+    local name = command.file ""
+    local terminal, guard, path = wait("sh -c 'echo granted >" .. name .. "'")
+    terminal:press "C-s"
+    -- The line that is written every two seconds blocks meanwhile.
+    local first = terminal:screen()
+    support.sleep(3) -- in which two lines are due
+    assert.equal(first, terminal:screen())
+    guard:release()
+    command.await_file(name, "^granted\n$")
+    support.wait_for_queue(path, 0)
   end)
 
   it("runs the command though the terminal has gone", function()

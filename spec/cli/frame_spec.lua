@@ -70,6 +70,7 @@ describe("The command", function()
   it("says what is wrong with its arguments, with 64", function()
     for line, what in pairs {
       ["run p -- true"] = "PATH must be absolute",
+      ["ls locks"] = "PATH must be absolute",
       ["run /a//b -- true"] = "PATH must not",
       ["run --exclusive --shared /p -- true"] = "can not be used together",
       ["run -t 1 -n /a -- true"] = "can not be used together",

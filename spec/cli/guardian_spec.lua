@@ -45,8 +45,6 @@ it("A command whose lock is lost", function()
         runs.delete_node(path)
       end,
       out = "ended\n" },
-    { "and has ended by itself meanwhile, counts as lost", by = lose,
-      script = "trap 'exit 0' TERM; " .. forever, code = 76 },
     { "has run for as long as --max-hold allows", script = stubborn .. forever,
       by = "--max-hold", words = { "--grace", "0.3" }, code = 76,
       says = "--max-hold" },

@@ -1,5 +1,5 @@
 -- Where a handler can wait, and what it can do where it cannot.
-local command = require "support.command"
+local certificates = require "support.certificates"
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -131,13 +131,6 @@ local HTTP = [[
   init_worker_by_lua_block { try "init_worker" }
 ]]
 
--- A certificate for nobody, good for a hundred years.
-local function write_certificate(dir)
-  assert(os.execute(("openssl req -x509 -newkey rsa:2048 -nodes -days 36500 "
-    .. "-subj /CN=spec -keyout '%s/key.pem' -out '%s/cert.pem' 2>/dev/null")
-    :format(dir, dir)))
-end
-
 describe("a handler of nginx", function()
   if not nginx.ready(pending) then return end
 
@@ -166,19 +159,19 @@ describe("a handler of nginx", function()
   end)
 
   it("waits in ssl_certificate", function()
-    local dir, path = command.directory(), support.path()
-    local port = support.free_port()
-    write_certificate(dir)
+    local ours = support.closing(certificates.new():add "server")
+    local path, port = support.path(), support.free_port()
     local server = start("", { http = HTTP .. ([[
       server {
         listen 127.0.0.1:%d ssl;
-        ssl_certificate %s/cert.pem;
-        ssl_certificate_key %s/key.pem;
+        ssl_certificate %s;
+        ssl_certificate_key %s;
         ssl_certificate_by_lua_block {
           assert(session():mutex("%s"):with_lock(5, function() end))
         }
         location / { return 200 "behind the lock"; }
-      }]]):format(port, dir, dir, path) })
+      }]]):format(port, ours:file "server.crt", ours:file "server.key",
+        path) })
     local guard = support.hold(path)
     local client = io.popen(("printf 'GET / HTTP/1.0\r\n\r\n' | timeout 20 "
       .. "openssl s_client -quiet -connect 127.0.0.1:%d 2>/dev/null")

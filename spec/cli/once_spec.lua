@@ -1,7 +1,6 @@
 -- `--once-per` and session:once, also where the servers' clock is or was wrong;
 -- what `ls` shows of a job that was done, and `forget`.
 local command = require "support.command"
-local json = require "dkjson"
 local new_clock = require "support.clock".new
 local runs = require "cli.runs"
 local start_server = require "support.server".start
@@ -13,14 +12,6 @@ local NOT = { code = 0, out = "", err = "" }
 local function once(path, period, hosts, what)
   return runs.run(path, what or { "echo", "ran" }, { "-H",
     hosts or support.hosts, "--once-per", period or "1h" })
-end
-
-local function rows_of(...)
-  local list = {}
-  for line in command.run({ "ls", "--json", ... }).out:gmatch "[^\n]+" do
-    list[#list + 1] = json.decode(line)
-  end
-  return list
 end
 
 describe("once, with a server whose clock is wrong", function()
@@ -110,18 +101,18 @@ describe("A job that was done with --once-per", function()
     assert.equal(0, said.code)
     assert.matches('\n%-      once  done   %d+s +%-        %-      %S+%.once  '
       .. '"%S+:%d+ echo"\n', said.out)
-    local row = rows_of(path)[1]
+    local row = command.rows(path)[1]
     local stat = support.connect():stat(path .. ".once")
     assert.same({ path, "once", stat.modified, false },
       { row.path, row.mode, row.done, row.holds })
     assert.matches("^%S+:%d+ echo$", row.data)
     support.hold(path)
-    assert.equal(2, #rows_of(path))
+    assert.equal(2, #command.rows(path))
     once(path .. "/idle")
     once(path .. "/held")
     support.hold(path .. "/held")
     local found = {}
-    for i, one in ipairs(rows_of("-R", path)) do
+    for i, one in ipairs(command.rows("-R", path)) do
       found[i] = one.mode .. one.path:sub(#path + 1)
     end
     assert.same({ "mutex", "mutex/held", "once/held", "once/idle" }, found)

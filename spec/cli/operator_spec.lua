@@ -13,14 +13,6 @@ local function lines_of(text)
   return list
 end
 
--- What `ls --json` says of these words: its rows, and all of it.
-local function rows_of(...)
-  local said = command.run { "ls", "--json", ... }
-  local list = lines_of(said.out)
-  for i, line in ipairs(list) do list[i] = json.decode(line) end
-  return list, said
-end
-
 local function allow(path, perms)
   support.zk():set_acl(path, support.everybody(perms))
 end
@@ -40,7 +32,7 @@ describe("zklock ls", function()
     assert.truthy(lines[2]:find(guard:token(), 1, true))
     assert.truthy(lines[2]:find(first_node(path), 1, true))
     assert.truthy(lines[3]:find "^2 +mutex +waits ")
-    local rows = rows_of(path)
+    local rows = command.rows(path)
     assert.equal(2, #rows)
     assert.same({ path, 1, guard:token(), first_node(path), true },
       { rows[1].path, rows[1].place, rows[1].token, rows[1].node,
@@ -64,7 +56,7 @@ describe("zklock ls", function()
     assert.equal(2, #lines_of(said.out))
     assert.truthy(said.out:find([["a\x0ab\"\x1b[31m\xff"]], 1, true))
     assert.is_nil(said.out:find "\27")
-    local row = rows_of(path)[1]
+    local row = command.rows(path)[1]
     assert.is_nil(row.data)
     assert.equal("YQpiIhtbMzFt/w==", row.data_base64)
   end)
@@ -78,7 +70,7 @@ describe("zklock ls", function()
     support.keep(session:semaphore(below[3], 2):acquire(10))
     support.keep(session:mutex(below[4], { fair = false }):acquire(10))
     local found, modes = {}, {}
-    for i, row in ipairs(rows_of("-R", path)) do
+    for i, row in ipairs(command.rows("-R", path)) do
       found[i], modes[i] = row.path, row.mode
     end
     assert.same(below, found)
@@ -96,7 +88,7 @@ describe("zklock ls", function()
       zk:make(other)
     end
     allow(path .. "/secret", 30)
-    local found, said = rows_of("-R", path)
+    local found, said = command.rows("-R", path)
     allow(path .. "/secret", 31)
     for i, row in ipairs(found) do found[i] = row.path end
     assert.same(locks, found, said.err)
@@ -113,15 +105,6 @@ describe("zklock ls", function()
       out[where] = nil
     end
     assert.same({}, out)
-  end)
-
-  it("refuses what is no path with 64, and no server with 69", function()
-    local said = command.run { "ls", "locks" }
-    assert.equal(64, said.code)
-    assert.truthy(said.err:find "^zklock: PATH must be absolute")
-    said = command.run { "ls", "/a", "-H", "127.0.0.1:"
-      .. support.free_port(), "--connect-timeout", "0.2" }
-    assert.equal(69, said.code)
   end)
 end)
 

@@ -11,6 +11,7 @@
 -- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees
 -- no settings.  What is left when the test ends is killed.
 local files = require "support.files"
+local json = require "dkjson"
 local read, write = files.read, files.write
 local shell = require "support.shell"
 local quote = shell.quote
@@ -168,6 +169,15 @@ function command.run(words, options)
   local result = { code = code, out = it:out(), err = it:err() }
   it:close()
   return result
+end
+
+--- The rows of `zklock ls --json` with these words, and what `run` returns.
+function command.rows(...)
+  local rows, said = {}, command.run { "ls", "--json", ... }
+  for line in said.out:gmatch "[^\n]+" do
+    rows[#rows + 1] = json.decode(line)
+  end
+  return rows, said
 end
 
 return command

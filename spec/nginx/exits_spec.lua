@@ -105,9 +105,6 @@ local INIT = [[
     ngx.timer.at(3600, begin, job, path, true)
     tell "ready"
   end
-  function place(name, job, path)
-    places[name](job, path)
-  end
 
   local ffi = require "ffi"
   ffi.cdef [=[
@@ -130,21 +127,13 @@ local INIT = [[
 
 local SERVER = [[
   location = /begin { content_by_lua_block {
-    place(ngx.var.arg_place, ngx.var.arg_job, ngx.var.arg_path)
+    places[ngx.var.arg_place](ngx.var.arg_job, ngx.var.arg_path)
   } }
   location = /warm { content_by_lua_block {
     assert(of():mutex(ngx.var.arg_path):acquire(30)):release()
   } }
   location = /freeze { content_by_lua_block { is_frozen = true } }
   location = /close_sockets { content_by_lua_block { close_sockets() } }
-]]
-
--- Only the first worker begins (a reload starts others).
-local INIT_WORKER = [[
-  lua_shared_dict begun 1m;
-  init_worker_by_lua_block {
-    if ngx.shared.begun:add("begun", true) then place("timer", "%s", "%s") end
-  }
 ]]
 
 -- In which state of the world a moment is:
@@ -200,7 +189,7 @@ local WAYS = {
 -- when what it waits for has come.
 local CELLS = {
   { "quit", "wait_endlessly", "timer", "cancelled" },
-  { "quit", "campaign", "init_worker", "well" },
+  { "quit", "campaign", "timer", "well" },
   { "quit", "observe", "callback", "cancelled" },
   { "quit", "wait_endlessly", "farewell", "timeout" },
   { "reload", "wait", "request", "well", freed = true },
@@ -235,10 +224,8 @@ local function nginx_of(cell, words)
     init = words .. INIT,
     server = SERVER,
     top = way.top,
-    http = (way.running and ("lua_max_running_timers %d;\n"):format(
-      in_timer and 2 or 1) or "")
-      .. (place == "init_worker" and INIT_WORKER:format(cell.job, cell.path)
-        or ""),
+    http = way.running and ("lua_max_running_timers %d;\n"):format(
+      in_timer and 2 or 1),
     daemon = way.daemon,
   }
 end
@@ -291,7 +278,6 @@ end
 
 function Cell:begin()
   self:prepare()
-  if self.place == "init_worker" then return self:await_moment() end
   -- By then the socket is read, and a wait relies on it.
   if self.place ~= "callback" and self.state ~= "silent" then
     self.server:must("/warm?path=" .. self.path .. "-warm")

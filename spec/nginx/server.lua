@@ -249,26 +249,29 @@ end
 local Request = {}
 Request.__index = Request
 
---- Sends a request and returns at once: `answer()` has what comes back.
-function Nginx:begin(path)
+--- Sends a request (by GET, unless the method is another) and returns at once:
+-- `answer()` has what comes back.
+function Nginx:begin(path, method)
   local client = assert(socket.connect("127.0.0.1", self.port))
-  assert(client:send("GET " .. path .. " HTTP/1.0\r\nHost: spec\r\n\r\n"))
+  assert(client:send(("%s %s HTTP/1.0\r\nHost: spec\r\n\r\n"):format(
+    method or "GET", path)))
   return setmetatable({ socket = client, path = path, nginx = self }, Request)
 end
 
---- The body, and the status; nothing if nginx closed the connection.
+--- The body, the status, and the lines of the head; nothing if nginx closed the
+-- connection.
 function Request:answer(seconds)
   local text, problem, part = support.receive(self.socket, "*a", seconds or 15)
   self.socket:close()
   text = text or part or ""
-  local status, body = text:match "^HTTP/%S+ (%d+).-\r\n\r\n(.*)$"
-  if not status then
+  local head, body = text:match "^(HTTP/.-\r\n)\r\n(.*)$"
+  if not head then
     if problem == "timeout" then
       error(("no answer to %s\n%s"):format(self.path, self.nginx:log()), 2)
     end
     return nil
   end
-  return body, tonumber(status)
+  return body, tonumber(head:match "^%S+ (%d+)"), head
 end
 
 --- Has it not been answered yet?

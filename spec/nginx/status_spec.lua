@@ -3,7 +3,6 @@ local dkjson = require "dkjson"
 local nginx = require "nginx.server"
 local prometheus = require "support.prometheus"
 local proxy = require "support.proxy"
-local socket = require "socket"
 local support = require "support"
 
 local SERVER = [[
@@ -66,20 +65,12 @@ local SHARED = "lua_shared_dict zklock 1m;"
 
 -- An answer's status, headers by their names in small letters, and body.
 local function ask(server, path, method)
-  local client = assert(socket.connect("127.0.0.1", server.port))
-  assert(client:send(("%s %s HTTP/1.0\r\nHost: spec\r\n\r\n"):format(
-    method or "GET", path)))
-  local text, problem, part = support.receive(client, "*a", 15)
-  client:close()
-  text = text or part
-  local head, body = text:match "^(.-)\r\n\r\n(.*)$"
-  if not head then error(("%s: %s"):format(path, tostring(problem)), 2) end
+  local body, status, head = server:begin(path, method):answer()
   local headers = {}
-  for name, value in head:gmatch "\r\n([^:]+): ([^\r]*)" do
+  for name, value in head:gmatch "\n([^:]+): ([^\r]*)" do
     headers[name:lower()] = value
   end
-  return { status = tonumber(head:match "^HTTP/%S+ (%d+)"), headers = headers,
-    body = body }
+  return { status = status, headers = headers, body = body }
 end
 
 local function read_json(server, path)

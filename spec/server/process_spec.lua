@@ -174,8 +174,15 @@ describe("After a fork #stock", function()
         local wait = require "posix.sys.wait".wait
         local path = ...
         local session = assert(zklock.connect(hosts, { session_timeout = 5 }))
-        local mutex = session:mutex(path)
+        local mutex = session:mutex(path, { local_turns = 10 })
         local guard = assert(mutex:acquire(30))
+        local turns = {}
+        for i = 1, 3 do
+          mutex:acquire_async({ owner = {} }, function(own, message)
+            turns[i] = assert(own, message):turn()
+            own:release()
+          end)
+        end
         local parent = unistd.getpid()
         local arguments = { acquire_async = { print }, with_lock = { print },
           mutex = { "/a" }, on = { "closed", print }, on_trace = { print } }
@@ -212,7 +219,9 @@ describe("After a fork #stock", function()
         say("child", how, status)
         socket.sleep(5.5) -- longer than the session timeout
         say("parent", guard:is_held(), guard:verify())
-        say(guard:release { wait = true })
+        say((guard:release()))
+        while not turns[3] do session:step() end
+        say((unpack or table.unpack)(turns))
         session:close()
       ]], path)
       child:expect "is_held\tfalse\t0"
@@ -220,6 +229,7 @@ describe("After a fork #stock", function()
       child:expect "child\texited\t0"
       child:expect "parent\ttrue\ttrue"
       child:expect "true"
+      child:expect "1\t2\t3"
       assert.equal(0, child:wait())
       assert.equal("", child:output())
     end)

@@ -12,8 +12,7 @@ local AT_ONCE = 50
 local INIT = [[
   local tls = { ca = "$certificates/ca.pem",
     cert = "$certificates/web1.crt", key = "$certificates/web1.key" }
-  local options = { session_timeout = 30, tls = tls }
-  function secure() return session(options) end
+  options = { session_timeout = 30, tls = tls }
   function shake_hands(n)
     for _ = 1, n do
       assert(require("zklock").connect("$hosts", { session_timeout = 30,
@@ -26,21 +25,9 @@ local LOCATIONS = [[
   listen 127.0.0.1:$https ssl;
   ssl_certificate $certificates/server.crt;
   ssl_certificate_key $certificates/server.key;
-  location = /hold { content_by_lua_block {
-    local guard = assert(secure():mutex(ngx.var.arg_path):acquire(30))
-    ngx.shared.words:set("held", true)
-    while not ngx.shared.words:get "go" do ngx.sleep(0.02) end
-    ngx.print(tostring(guard:is_held()), " ", tostring(guard:verify()))
+  location = /lock { content_by_lua_block {
+    assert(session(options):mutex(ngx.var.arg_path):acquire(30))
   } }
-  location = /is_held { content_by_lua_block {
-    ngx.print(tostring(ngx.shared.words:get "held"))
-  } }
-  location = /try { content_by_lua_block {
-    local guard, _, code = secure():mutex(ngx.var.arg_path):acquire(
-      tonumber(ngx.var.arg_seconds))
-    ngx.print(guard and ngx.worker.pid() or code)
-  } }
-  location = /go { content_by_lua_block { ngx.shared.words:set("go", true) } }
   location = /shake { content_by_lua_block {
     shake_hands(tonumber(ngx.var.arg_n))
     ngx.print(ngx.worker.pid())
@@ -73,7 +60,7 @@ describe("nginx with HTTPS, whose worker has zklock with TLS,", function()
       return (text:gsub("%$certificates", ours.dir):gsub("%$https", port))
     end
     server = nginx.start { hosts = hosts, init = fill(INIT),
-      http = "lua_shared_dict words 100k;", server = fill(LOCATIONS) }
+      server = fill(LOCATIONS) }
     server.may_complain = true -- of a server that is slow, and advice
   end)
 
@@ -83,23 +70,6 @@ describe("nginx with HTTPS, whose worker has zklock with TLS,", function()
       .. "'Connection: close' 'https://localhost:%d%s'"):format(
       ours:file "ca.pem", port, path))
   end
-
-  it("keeps a lock while it is reloaded", function()
-    local path = support.path()
-    local old, held = server:workers()[1], server:begin("/hold?path=" .. path)
-    server:await("/is_held", "true")
-    server:signal "HUP"
-    support.wait_until(function()
-      return https "/pid" ~= tostring(old)
-    end, 10, "a new worker")
-    support.wait_until(function()
-      return https("/try?seconds=0.2&path=" .. path) == "timeout"
-    end, 10, "the new worker to wait behind the old one")
-    https "/go"
-    assert.equal("true true", (held:answer()))
-    assert.equal(https "/pid", https("/try?seconds=30&path=" .. path))
-    nginx.await_end { old }
-  end)
 
   local function memory(pid)
     local status = io.open(("/proc/%d/status"):format(pid)):read "*a"
@@ -122,6 +92,6 @@ describe("nginx with HTTPS, whose worker has zklock with TLS,", function()
     shake_hands(pid, HANDSHAKES)
     local after = memory(pid)
     assert(after < 1.3 * before, ("%d KiB, then %d KiB"):format(before, after))
-    server:must("/try?seconds=30&path=" .. support.path())
+    server:must("/lock?path=" .. support.path())
   end)
 end)

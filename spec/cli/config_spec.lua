@@ -182,7 +182,6 @@ describe("The command's settings", function()
     for _, row in ipairs {
       { "%-%-hosts: it has a port that is no number", "-H", "a:b" },
       { "%-%-session%-timeout: \"x\"", "--session-timeout", "x" },
-      { "%-%-acl' must be one of 'open', 'creator', 'read'", "--acl", "x" },
       { "%-%-chroot: the hosts have a chroot already, /a %(%-%-hosts%)",
         "-H", "h/a", "--chroot", "/b" },
       { "%-%-chroot: the hosts .* %(%$ZKLOCK_HOSTS%)", "--chroot", "/b",

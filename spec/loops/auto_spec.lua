@@ -233,16 +233,6 @@ describe("A loop", function()
     assert.is_true(lost)
   end)
 
-  each(it, "does not last for the callbacks of a hold that has ended",
-    function(runner)
-      local session = connect()
-      runner.run(function()
-        local guard = acquire(session)
-        guard:on_lost(print):on_revoke(print)
-        guard:release()
-      end)
-    end)
-
   each(it, "gives a session back to the collector", function(runner)
     local weak = setmetatable({}, { __mode = "v" })
     runner.run(function()

@@ -80,8 +80,8 @@ it("When zklock run is killed,", function()
         runs.delete_node(path)
       end },
     { "or only its guardian, the command ends, and the lock is released",
-      script = part(stubborn .. forever), by = runs.kill_guardian, code = 70,
-      says = "guardian was killed" },
+      script = part(stubborn .. forever, "setsid "), by = runs.kill_guardian,
+      code = 70, says = "guardian was killed, and so was the command\n" },
   }
 end)
 

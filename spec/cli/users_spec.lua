@@ -61,12 +61,6 @@ describe_here("A command that has changed its user", function()
 end)
 
 describe("What zklock run kills", function()
-  it("is, after the guardian's death, also what has left the group", function()
-    runs.check { { "setsid", by = runs.kill_guardian, code = 70,
-      script = "setsid sh -c 'echo pid $$; exec sleep 1000' & wait",
-      says = "killed, and so was the command\n" } }
-  end)
-
   it("is no child of the shell that has become zklock", function()
     local it = runs.start(support.path(), "echo pid $$; exec sleep 1000", {},
       { before = "sh -c 'sleep 1000 & echo child $!; exec \"$@\"' sh" })

@@ -48,11 +48,6 @@ function Terminal:resize(columns, rows)
   tmux(self, "resize-window -x %d -y %d", columns, rows)
 end
 
---- What tmux says of it, by a format of its own.
-function Terminal:ask(what)
-  return (tmux(self, "display -p %s", command.quote(what)):gsub("\n$", ""))
-end
-
 --- What is on the screen, without what is empty at its end.
 function Terminal:screen()
   return (tmux(self, "capture-pane -p -J"):gsub("%s+$", " ")

@@ -71,11 +71,6 @@ describe("nginx with HTTPS, whose worker has zklock with TLS,", function()
       ours:file "ca.pem", port, path))
   end
 
-  local function memory(pid)
-    local status = io.open(("/proc/%d/status"):format(pid)):read "*a"
-    return tonumber(status:match "VmRSS:%s+(%d+)")
-  end
-
   -- So many of each kind.
   local function shake_hands(pid, n)
     for i = 1, n, AT_ONCE do
@@ -88,9 +83,9 @@ describe("nginx with HTTPS, whose worker has zklock with TLS,", function()
   it("has no more memory after many handshakes #stock", function()
     local pid = server:workers()[1]
     shake_hands(pid, AT_ONCE)
-    local before = memory(pid)
+    local before = support.memory(pid)
     shake_hands(pid, HANDSHAKES)
-    local after = memory(pid)
+    local after = support.memory(pid)
     assert(after < 1.3 * before, ("%d KiB, then %d KiB"):format(before, after))
     server:must("/lock?path=" .. support.path())
   end)

@@ -100,10 +100,6 @@ describe("TLS", function()
       why(servers:host(1), { tls = ours:tls "web1" }))
     assert.matches("or speaks TLS on this port %(then set the option 'tls'%)",
       why(at("localhost", 1), {}))
-    local stranger = start_hostile()
-    stranger:behave { kind = "stranger", says = "HTTP/1.1%20400%20Bad" }
-    assert.matches("the server speaks no TLS on this port: it answers like an "
-      .. "HTTP server", why(stranger.hosts, { tls = ours:tls "web1" }))
   end)
 
   it("is the parent's alone after a fork, whatever the child does #stock",

@@ -84,9 +84,10 @@ end
 function support.count_fds() return count_entries("/proc/self/fd") end
 function support.count_threads() return count_entries("/proc/self/task") end
 
---- Resident memory in KiB.
-function support.memory()
-  local status = require "support.files".read "/proc/self/status"
+--- Resident memory in KiB, of this process or another.
+function support.memory(pid)
+  local status = require "support.files".read(("/proc/%s/status"):format(
+    pid or "self"))
   return tonumber(status:match "VmRSS:%s+(%d+)")
 end
 

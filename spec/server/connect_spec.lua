@@ -39,28 +39,17 @@ describe("connect", function()
     end
   end)
 
-  it("passes no descriptor to child processes, and close leaves none",
-    function()
-      local before = {}
-      for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
-      local session = connect()
-      session:mutex(support.path()):acquire(30)
-      for fd in lfs.dir "/proc/self/fd" do
-        local flags = not before[fd] and flags_of(fd)
-        if flags then
-          assert.is_true(#flags >= 7, fd .. " has the flags " .. flags)
-        end
+  it("passes no descriptor to child processes", function()
+    local before = {}
+    for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
+    connect():mutex(support.path()):acquire(30)
+    for fd in lfs.dir "/proc/self/fd" do
+      local flags = not before[fd] and flags_of(fd)
+      if flags then
+        assert.is_true(#flags >= 7, fd .. " has the flags " .. flags)
       end
-      session:close()
-      local fds, threads = support.count_fds(), support.count_threads()
-      for _ = 1, 50 do
-        session = connect()
-        session:mutex(support.path()):acquire(30)
-        session:close()
-        assert.same({ fds, threads },
-          { support.count_fds(), support.count_threads() })
-      end
-    end)
+    end
+  end)
 
   it("passes none to child processes while it connects #stock", function()
     local proxy = start_proxy()

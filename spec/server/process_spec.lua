@@ -233,29 +233,4 @@ describe("After a fork #stock", function()
       assert.equal(0, child:wait())
       assert.equal("", child:output())
     end)
-
-  it("the parent's session survives the child's os.exit, and its "
-    .. "end", function()
-    local path = support.path()
-    local child = forker.spawn([[
-      local unistd = require "posix.unistd"
-      local wait = require "posix.sys.wait".wait
-      local session = assert(zklock.connect(hosts, { session_timeout = 60 }))
-      local guard = assert(session:mutex((...)):acquire(30))
-      guard.pending = session:mutex((...) .. "/b"):acquire(30)
-      for i = 1, 3 do
-        local pid = unistd.fork()
-        if pid == 0 then
-          if i == 1 then os.exit(0) end
-          if i == 2 then os.exit(0, true) end
-          return
-        end
-        wait(pid)
-      end
-      say(guard:verify())
-      session:close()
-    ]], path)
-    child:expect "true"
-    assert.equal(0, child:wait())
-  end)
 end)

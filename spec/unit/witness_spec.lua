@@ -29,8 +29,11 @@ local function verdict(clients, harm)
   return table.concat(kinds, " ")
 end
 
--- A hold of `path`, believed from `from` to `to`, in a life of its own.
-local function life(options)
+-- A hold, believed from `hold[1]` to `hold[2]`, with the token `hold[3]`, in a
+-- life of its own.
+local function life(hold)
+  local from, to, token = hold[1], hold[2], hold[3]
+  local path = hold.path or "/a"
   return ([[
     %f wait 1 task 5 %s mutex
     %f granted 1 0xabc
@@ -39,26 +42,102 @@ local function life(options)
     %f true 1 %f
     %f released 1 true
     99 end
-  ]]):format(options.from - 1, options.path or "/a", options.from - 0.5,
-    options.from - 0.4, options.path or "/a", options.mode or "W",
-    options.token, options.turn or 0, options.path or "/a", options.token,
-    options.from, options.from - 0.1, options.to + 0.1, options.to,
-    options.to + 0.2)
+  ]]):format(from - 1, path, from - 0.5, from - 0.4, path, hold.mode or "W",
+    token, hold.turn or 0, path, token, from, from - 0.1, to + 0.1, to,
+    to + 0.2)
 end
 
 local FIVE = ("%019d"):format(5)
 
+-- What is said of several lives, of each: the verdict, and a hold for each.
+local lives = {
+  ["has nothing against holds that follow each other"] = {
+    { "", { 10, 11, 5 }, { 11, 12, 6 }, { 10, 12, 4, path = "/b" } },
+  },
+  ["sees two holders of one path"] = {
+    { "overlap", { 10, 11, 5 }, { 10.999, 12, 6 } },
+  },
+  ["sees a holder inside of another one's long hold"] = {
+    { "overlap overlap", { 10, 20, 5 }, { 12, 13, 6 }, { 14, 15, 7 } },
+  },
+  ["sees a writer beside a reader, and lets readers be together"] = {
+    { "", { 10, 12, 5, mode = "R" }, { 11, 13, 4, mode = "R" } },
+    { "overlap", { 10, 12, 5, mode = "R" }, { 11, 13, 6 } },
+  },
+  ["sees one permit too many"] = {
+    { "", { 10.1, 12, 1, mode = "P2" }, { 10.2, 12, 2, mode = "P2" } },
+    { "overlap", { 10.1, 12, 1, mode = "P2" }, { 10.2, 12, 2, mode = "P2" },
+      { 10.3, 12, 3, mode = "P2" } },
+    { "token", { 10.1, 12, 1, mode = "P2" }, { 10, 12, 1, mode = "P2" } },
+  },
+  ["sees a token that does not grow"] = {
+    { "token", { 10, 11, 5 }, { 12, 13, 4 } },
+    { "token", { 10, 11, 5 }, { 12, 13, 5 } },
+    { "token", { 10, 11, 5, mode = "R" }, { 12, 13, 4 } },
+    -- local turns share their node's token
+    { "", { 10, 11, 5 }, { 12, 13, 5, turn = 1 } },
+  },
+}
+
+-- What is said of one client's text, of each: the text, and verdicts by what is
+-- filled in.
+local texts = {
+  ["sees a belief that comes back"] = { [[
+    1 wait 1 task 5 /a mutex
+    2 granted 1 0x1
+    2 hold 1 /a W 5 0 /a/n
+    3 true 1 2.9
+    4 %s
+    5 true 1 4.9
+    6 released 1 lost
+    9 end
+  ]], ["false 1 3.9"] = "revival", ["lost 1"] = "revival" },
+  ["sees a loss that nobody is told of, or told twice"] = { [[
+    1 wait 1 task 5 /a mutex
+    2 granted 1 0x1
+    2 hold 1 /a W 5 0 /a/n
+    3 false 1 2.9
+    %s
+    9 end
+  ]], ["4 released 1 true"] = "loss", [""] = "loss",
+    ["4 lost 1\n5 lost 1"] = "loss", ["4 released 1 lost"] = "",
+    ["4 lost 1"] = "", ["4 closed\n5 released 1 true"] = "" },
+  ["sees a wait that does not end, or ends late"] = {
+    "1 wait 1 task 2 /a mutex\n%s\n30 end",
+    [""] = "wait", ["3 refused 1 timeout"] = "",
+    ["20 refused 1 timeout"] = "late", ["3 refused 1 invalid"] = "refusal" },
+  ["knows what may come of a wait, and of no other"] = {
+    "1 wait 1 task 2 /a mutex auth,invalid\n%s\n30 end",
+    ["3 refused 1 invalid"] = "", ["3 refused 1 auth"] = "",
+    ["3 refused 1 deadlock"] = "refusal", [""] = "wait" },
+  ["knows a wait of which one thing may come"] = {
+    "1 wait 1 task 2 /a mutex auth\n%s\n30 end",
+    ["3 refused 1 invalid"] = "refusal" },
+}
+
 describe("The witness", function()
-  it("has nothing against holds that follow each other", function()
-    assert.equal("", verdict {
-      a = life { from = 10, to = 11, token = 5 },
-      b = life { from = 11, to = 12, token = 6 },
-      c = life { from = 10, to = 12, token = 4, path = "/b" },
-    })
-  end)
+  for title, rows in pairs(lives) do
+    it(title, function()
+      for i, row in ipairs(rows) do
+        local clients = {}
+        for k = 2, #row do clients[k] = life(row[k]) end
+        assert.equal(row[1], verdict(clients), i)
+      end
+    end)
+  end
+
+  for title, row in pairs(texts) do
+    it(title, function()
+      for filled, expected in pairs(row) do
+        if filled ~= 1 then
+          assert.equal(expected, verdict { a = row[1]:format(filled) }, filled)
+        end
+      end
+    end)
+  end
 
   it("counts what is proven, and no more", function()
-    local witness = judge { a = life { from = 10, to = 11, token = 5 } }
+    local witness = judge { a = life { 10, 11, 5 } }
     assert.equal(1, witness.counts["grants: mutex"])
     assert.equal(2, witness.counts["is_held true"])
     assert.equal(1, witness.counts["proven stretches"])
@@ -66,22 +145,7 @@ describe("The witness", function()
     assert.equal("", verdict {
       a = "1 wait 1 t - /a mutex\n2 granted 1 0x1\n"
         .. "2 hold 1 /a W 1 0 /a/n1\n3 true 1 2.9\n4 released 1 true\n9 end",
-      b = life { from = 3.1, to = 5, token = 2 },
-    })
-  end)
-
-  it("sees two holders of one path", function()
-    assert.equal("overlap", verdict {
-      a = life { from = 10, to = 11, token = 5 },
-      b = life { from = 10.999, to = 12, token = 6 },
-    })
-  end)
-
-  it("sees a holder inside of another one's long hold", function()
-    assert.equal("overlap overlap", verdict {
-      a = life { from = 10, to = 20, token = 5 },
-      b = life { from = 12, to = 13, token = 6 },
-      c = life { from = 14, to = 15, token = 7 },
+      b = life { 3.1, 5, 2 },
     })
   end)
 
@@ -95,28 +159,9 @@ describe("The witness", function()
     ]]
     local harm = "12.1 killed a"
     assert.equal("overlap", verdict({ a = killed,
-      b = life { from = 11.5, to = 13, token = 6 } }, harm))
+      b = life { 11.5, 13, 6 } }, harm))
     assert.equal("", verdict({ a = killed,
-      b = life { from = 11.95, to = 13, token = 6 } }, harm))
-  end)
-
-  it("sees a writer beside a reader, and lets readers be together", function()
-    local reader = life { from = 10, to = 12, token = 5, mode = "R" }
-    assert.equal("", verdict { a = reader,
-      b = life { from = 11, to = 13, token = 4, mode = "R" } })
-    assert.equal("overlap", verdict { a = reader,
-      b = life { from = 11, to = 13, token = 6 } })
-  end)
-
-  it("sees one permit too many", function()
-    local function holder(n)
-      return life { from = 10 + n / 10, to = 12, token = n, mode = "P2" }
-    end
-    assert.equal("", verdict { a = holder(1), b = holder(2) })
-    assert.equal("overlap", verdict { a = holder(1), b = holder(2),
-      c = holder(3) })
-    assert.equal("token", verdict { a = holder(1),
-      b = life { from = 10, to = 12, token = 1, mode = "P2" } })
+      b = life { 11.95, 13, 6 } }, harm))
   end)
 
   it("lets an owner be beside itself", function()
@@ -137,30 +182,10 @@ describe("The witness", function()
     ]] })
   end)
 
-  it("sees a token that does not grow", function()
-    assert.equal("token", verdict {
-      a = life { from = 10, to = 11, token = 5 },
-      b = life { from = 12, to = 13, token = 4 },
-    })
-    assert.equal("token", verdict {
-      a = life { from = 10, to = 11, token = 5 },
-      b = life { from = 12, to = 13, token = 5 },
-    })
-    assert.equal("token", verdict {
-      a = life { from = 10, to = 11, token = 5, mode = "R" },
-      b = life { from = 12, to = 13, token = 4 },
-    })
-    -- local turns share their node's token
-    assert.equal("", verdict {
-      a = life { from = 10, to = 11, token = 5 },
-      b = life { from = 12, to = 13, token = 5, turn = 1 },
-    })
-  end)
-
   it("excuses who could not know that its node was taken away", function()
     local clients = {
-      a = life { from = 10, to = 12, token = 5 },
-      b = life { from = 11, to = 13, token = 6 },
+      a = life { 10, 12, 5 },
+      b = life { 11, 13, 6 },
     }
     assert.equal("overlap", verdict(clients))
     local harm = "%s removed /a/%s %s " .. FIVE
@@ -175,82 +200,35 @@ describe("The witness", function()
   end)
 
   it("tells the nodes of unfair locks apart, which have one name", function()
-    local function holder(options)
-      return (life(options):gsub("/a/node%-%d+", "/a/holder"))
+    local function holder(hold)
+      return (life(hold):gsub("/a/node%-%d+", "/a/holder"))
     end
     local clients = {
-      a = holder { from = 10, to = 12, token = 5 },
-      b = holder { from = 20, to = 29, token = 6 },
+      a = holder { 10, 12, 5 },
+      b = holder { 20, 29, 6 },
     }
     local harm = "10.6 removed /a/holder 10.5 " .. FIVE
     assert.equal("", verdict(clients, harm))
-    clients.c = holder { from = 21, to = 22, token = 7 }
+    clients.c = holder { 21, 22, 7 }
     assert.equal("overlap", verdict(clients, harm))
     -- waiting when it was done: perhaps it was this one's
-    clients.c = holder { from = 11, to = 15, token = 7 }
-    clients.b = holder { from = 11.2, to = 13, token = 6 }
+    clients.c = holder { 11, 15, 7 }
+    clients.b = holder { 11.2, 13, 6 }
     assert.equal("", verdict(clients, harm))
   end)
 
   it("sees who goes on believing for long", function()
     assert.equal("news", verdict({
-      a = life { from = 10, to = 16, token = 5 },
+      a = life { 10, 16, 5 },
     }, "10.6 removed /a/node-5 10.5 " .. FIVE))
   end)
 
-  it("sees a belief that comes back", function()
-    local text = [[
-      1 wait 1 task 5 /a mutex
-      2 granted 1 0x1
-      2 hold 1 /a W 5 0 /a/n
-      3 true 1 2.9
-      4 %s
-      5 true 1 4.9
-      6 released 1 lost
-      9 end
-    ]]
-    assert.equal("revival", verdict { a = text:format "false 1 3.9" })
-    assert.equal("revival", verdict { a = text:format "lost 1" })
-  end)
-
-  it("sees a loss that nobody is told of, or told twice", function()
-    local text = [[
-      1 wait 1 task 5 /a mutex
-      2 granted 1 0x1
-      2 hold 1 /a W 5 0 /a/n
-      3 false 1 2.9
-      %s
-      9 end
-    ]]
-    assert.equal("loss", verdict { a = text:format "4 released 1 true" })
-    assert.equal("loss", verdict { a = text:format "" })
-    assert.equal("loss", verdict { a = text:format "4 lost 1\n5 lost 1" })
-    assert.equal("", verdict { a = text:format "4 released 1 lost" })
-    assert.equal("", verdict { a = text:format "4 lost 1" })
-    assert.equal("", verdict { a = text:format "4 closed\n5 released 1 true" })
-  end)
-
-  it("sees a wait that does not end, or ends late", function()
-    local text = "1 wait 1 task 2 /a mutex\n%s\n30 end"
-    assert.equal("wait", verdict { a = text:format "" })
-    assert.equal("", verdict { a = text:format "3 refused 1 timeout" })
-    assert.equal("late", verdict { a = text:format "20 refused 1 timeout" })
-    assert.equal("", verdict({ a = text:format "20 refused 1 timeout" },
+  it("excuses a wait whose process was stopped or killed", function()
+    local text = "1 wait 1 task 2 /a mutex"
+    assert.equal("", verdict({ a = text .. "\n20 refused 1 timeout\n30 end" },
       "18 stopped a 2"))
-    assert.equal("refusal", verdict { a = text:format "3 refused 1 invalid" })
-    -- a killed process waits no more
-    assert.equal("", verdict({ a = "1 wait 1 task 2 /a mutex" }, "2 killed a"))
-    assert.equal("death wait", verdict { a = "1 wait 1 task 2 /a mutex" })
-  end)
-
-  it("knows what may come of a wait, and of no other", function()
-    local large = "1 wait 1 task 2 /a mutex auth,invalid\n%s\n30 end"
-    assert.equal("", verdict { a = large:format "3 refused 1 invalid" })
-    assert.equal("", verdict { a = large:format "3 refused 1 auth" })
-    assert.equal("refusal", verdict { a = large:format "3 refused 1 deadlock" })
-    local small = "1 wait 1 task 2 /a mutex auth\n%s\n30 end"
-    assert.equal("refusal", verdict { a = small:format "3 refused 1 invalid" })
-    assert.equal("wait", verdict { a = large:format "" })
+    assert.equal("", verdict({ a = text }, "2 killed a"))
+    assert.equal("death wait", verdict { a = text })
   end)
 
   it("hands on what the director has found", function()

@@ -1,9 +1,9 @@
 -- Barriers: set, lifted, and waited for.
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
-local start_server = require "support.server".start
 local support = require "support"
 local waits = require "zklock.wait"
+local worlds = require "virtual.worlds"
 local connect, everybody, recorder = support.connect,
   support.everybody, support.recorder
 local await_watches = support.await_watches
@@ -204,7 +204,8 @@ end
 -- (What the command makes of it, and authentication that servers enforce:
 -- server/codes_spec.lua.)
 it("A barrier is set in the last place of a quota, and lifted", function()
-  local hosts = start_server(1, "--jvm -Dzookeeper.enforceQuota=true").hosts
+  local hosts = worlds.free_address()
+  worlds.start(hosts, { enforces_quotas = true })
   local zk, last = support.zk(hosts), 0
   zk:make "/q"
   zk:make("/zookeeper/quota/q/zookeeper_limits", {

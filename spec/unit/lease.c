@@ -76,16 +76,6 @@ TEST("keeps what was proved through a reconnection, as far as it permits") {
   CHECK_INT(until - T / 10 + T / 400 * 19, lease.until);
 }
 
-TEST("counts with the least that it was granted where nobody has said") {
-  struct lease lease = begun(0);
-  lease_connected(&lease, START, T / 3);
-  lease_reset(&lease); /* another session */
-  lease_connected(&lease, START, T);
-  CHECK_INT(T, lease.timeout);
-  lease_attempting(&lease, START);
-  CHECK_INT(T / 3, lease.timeout);
-}
-
 /* A hold that is granted at `now` goes on if each answer is prompt from then
  * on: with renewals as a holder sends them (pipeline.c). */
 static bool is_kept(struct lease lease, int64_t now) {

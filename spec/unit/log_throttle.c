@@ -18,24 +18,6 @@ static int tell(const char *text, int seconds) {
                                                                          : -1;
 }
 
-TEST("is told at once, then once a minute, and how often it was not") {
-  begin();
-  CHECK_INT(0, tell("a", 5));
-  for (int i = 6; i < 65; i++) CHECK_INT(-1, tell("a", i));
-  CHECK_INT(59, tell("a", 65));
-  CHECK_INT(-1, tell("a", 66));
-  CHECK_INT(1, tell("a", 200));
-  CHECK_INT(0, tell("a", 300));
-}
-
-TEST("does not keep another one back") {
-  begin();
-  CHECK_INT(0, tell("a", 5));
-  CHECK_INT(0, tell("b", 6));
-  CHECK_INT(-1, tell("a", 7));
-  CHECK_INT(-1, tell("b", 7));
-}
-
 TEST("is known as long as it is among the last 32") {
   char text[20];
   begin();

@@ -27,25 +27,4 @@ describe("The table of threats", function()
     end
     assert.equal("", table.concat(problems, "\n"))
   end)
-
-  -- As the pages are shown: `### ACLs` is #acls.
-  local function has_heading(text, anchor)
-    for heading in ("\n" .. text):gmatch "\n#+ ([^\n]+)" do
-      local slug = heading:lower():gsub("[^%w%s_-]", ""):gsub("%s", "-")
-      if slug == anchor then return true end
-    end
-    return false
-  end
-
-  it("refers to pages, and headings of theirs, that are there", function()
-    local own, problems = proofs.read "SECURITY.md", {}
-    for link in own:gmatch "%]%(([^)]+)%)" do
-      local name, anchor = link:match "^([^#]*)#?(.*)$"
-      local text = name == "" and own or proofs.read(name)
-      if not text or anchor ~= "" and not has_heading(text, anchor) then
-        problems[#problems + 1] = link
-      end
-    end
-    assert.same({}, problems)
-  end)
 end)

@@ -43,17 +43,6 @@ static struct turn waiter(int64_t deadline) {
   return (struct turn){.number = ++numbers, .deadline = deadline};
 }
 
-/* Passes it on so many times. */
-static void pass_on(struct acquisition *acquisition, struct turn *turn,
-                    int times) {
-  while (times-- > 0) {
-    struct turn next = waiter(NEVER);
-    CHECK(acquisition_pass_on(acquisition, turn, &next));
-    CHECK_INT(turn->index + 1, next.index);
-    *turn = next;
-  }
-}
-
 static void ends(struct acquisition *acquisition, struct turn *turn) {
   struct turn next = waiter(NEVER);
   CHECK(!acquisition_pass_on(acquisition, turn, &next));
@@ -72,34 +61,6 @@ TEST("have one node and one token, and each knows whether it is its own") {
   CHECK_INT(second.number, acquisition->current_turn);
   CHECK_INT(first.number, acquisition->number);
   subject_drop(&acquisition->subject);
-}
-
-TEST("end after so many") {
-  struct turn turn;
-  struct acquisition *acquisition = holder(&turn, NEVER, false);
-  pass_on(acquisition, &turn, LOCAL_TURNS);
-  ends(acquisition, &turn);
-}
-
-TEST("go on while no other client is in the queue, and so many after that") {
-  struct turn turn;
-  struct acquisition *acquisition = holder(&turn, NEVER, false);
-  acquisition_set_uncontended(acquisition);
-  pass_on(acquisition, &turn, 4 * LOCAL_TURNS);
-  acquisition_set_contended(acquisition);
-  pass_on(acquisition, &turn, LOCAL_TURNS);
-  ends(acquisition, &turn);
-}
-
-TEST("make the I/O thread look for other clients once half of them are over") {
-  struct turn turn;
-  struct acquisition *acquisition = holder(&turn, NEVER, false);
-  pass_on(acquisition, &turn, 1);
-  CHECK(!acquisition_must_watch_contention(acquisition));
-  pass_on(acquisition, &turn, 1);
-  CHECK(acquisition_must_watch_contention(acquisition));
-  CHECK(!acquisition_must_watch_contention(acquisition));
-  ends(acquisition, &(struct turn){.index = LOCAL_TURNS});
 }
 
 TEST("do not begin where the hold may not stand, or is to end by itself") {
@@ -135,21 +96,6 @@ TEST("do not begin for one whose deadline is over") {
   CHECK(!acquisition_pass_on(acquisition, &turn, &late));
   CHECK(acquisition_is_held(acquisition, turn.index));
   CHECK_INT(turn.number, acquisition->current_turn);
-  subject_drop(&acquisition->subject);
-}
-
-TEST("see the loss of the node, and only the one that has it does") {
-  struct turn first, second = waiter(NEVER);
-  struct acquisition *acquisition = holder(&first, NEVER, false);
-  CHECK(acquisition_pass_on(acquisition, &first, &second));
-  CHECK(
-      acquisition_end_hold(acquisition, ACQUISITION_LOST + LOSS_NODE_DELETED));
-  CHECK(!acquisition_end_hold(acquisition,
-                              ACQUISITION_LOST + LOSS_LEASE_EXPIRED));
-  CHECK(!acquisition_is_held(acquisition, second.index));
-  CHECK_INT(LOSS_NODE_DELETED, acquisition_loss(acquisition, second.index));
-  CHECK_INT(LOSS_NONE, acquisition_loss(acquisition, first.index));
-  CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
   subject_drop(&acquisition->subject);
 }
 

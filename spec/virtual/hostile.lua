@@ -36,8 +36,7 @@ local function manners_of(manners)
     silent = manners.kind == "silent",
     expires = manners.kind == "expire",
     asks_ms = manners.asks and 1000 * manners.asks,
-    says_ms = (manners.says or manners.grants)
-      and 1000 * (manners.says or manners.grants),
+    says_ms = manners.grants and 1000 * manners.grants,
     forgets = number(manners.forgets),
     drop_at = manners.drop_at,
     drop_after = manners.drop_after

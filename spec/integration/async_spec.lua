@@ -1,6 +1,7 @@
 local support = require "support"
 local connect, recorder = support.connect, support.recorder
 
+-- (What a callback raises comes out of a step of its own: loop_spec.lua.)
 describe("acquire_async", function()
   it("allows its callback to acquire, release and close (T34)", function()
     local session, path, tokens = connect(), support.path(), {}
@@ -22,24 +23,6 @@ describe("acquire_async", function()
     assert.is_true(tokens[1] < tokens[2] and tokens[2] < tokens[3])
     assert.equal("closed", session:state())
   end)
-
-  it("raises the value of a callback's error, and calls the others",
-    function()
-      local session, path = connect(), support.path()
-      local calls, callback = recorder()
-      local problem, raised = {}, nil
-      session:mutex(path):acquire_async(nil, function(guard)
-        guard:release()
-        error(problem)
-      end)
-      session:mutex(path):acquire_async(nil, callback)
-      support.wait_until(function()
-        local ok, what = pcall(session.step, session)
-        if not ok then raised = what end
-        return calls[1] and raised
-      end)
-      assert.is_true(rawequal(problem, raised))
-    end)
 
   it("raises, or logs if there is a log, what a callback raises, and where",
     function()

@@ -263,16 +263,6 @@ describe("observe()", function()
     support.until_state(session, nil, { watches = 0 })
   end)
 
-  it("watches nothing once it is cancelled", function()
-    lead "me"
-    local session = connect()
-    local told = observe(session)
-    expect(session, told, "me")
-    support.until_state(session, nil, { watches = 1 })
-    told.ticket:cancel()
-    support.until_state(session, nil, { watches = 0 })
-  end)
-
   it("hears of the session's end, once", function()
     lead "me"
     local session = connect()

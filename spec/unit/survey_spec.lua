@@ -54,14 +54,7 @@ describe("A list of contenders", function()
   end)
 
   it("has nodes that are nobody's, and in the way of others", function()
-    assert.same({ "a-lock-0000000001 waits", "b-lock-0000000002 waits",
-      "c-lock-0000000003 waits" },
-      survey("a-lock-0000000001 0x0", "b-lock-0000000002 0x1",
-        "c-lock-0000000003 0x2"))
-    assert.same({ "a-__READ__0000000001 holds", "b-__READ__0000000002 waits",
-      "c-__READ__0000000003 holds", "d-__WRIT__0000000004 waits" },
-      survey("a-__READ__0000000001 0x1", "b-__READ__0000000002 0x0",
-        "c-__READ__0000000003 0x1", "d-__WRIT__0000000004 0x1"))
+    -- (Of mutexes and rwlocks: the next test.)
     assert.same({ "leases/a-lease-0000000000 waits",
       "leases/b-lease-0000000001 holds", "locks/c-lock-0000000002 waits" },
       survey("leases/a-lease-0000000000 0x0", "leases/b-lease-0000000001 0x1",

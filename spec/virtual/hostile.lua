@@ -57,16 +57,13 @@ local function manners_of(manners)
 end
 
 local function start(options)
-  options = options or {}
-  local self, hosts = setmetatable({ addresses = {} }, Hostile), {}
-  local servers, to = {}, options.hosts or support.hosts
-  for _ in support.each_host(to) do servers[#servers + 1] = #servers end
-  for i = 1, options.count or 1 do
-    hosts[i] = worlds.free_address()
-    assert(virtual.link_new(hosts[i], to:match "[^,/]+:%d+", servers))
+  local addresses = {}
+  for i = 1, options and options.count or 1 do
+    addresses[i] = worlds.free_address()
+    assert(virtual.link_new(addresses[i], support.hosts, { 0 }))
   end
-  self.addresses, self.hosts = hosts, table.concat(hosts, ",")
-  return self
+  return setmetatable({ addresses = addresses,
+    hosts = table.concat(addresses, ",") }, Hostile)
 end
 
 function Hostile:host(i) return self.addresses[i] end
@@ -88,13 +85,13 @@ function Hostile:behave(manners, i)
   end)
 end
 
-function Hostile:cut(i) each(self, i, virtual.link_cut) end
+function Hostile:cut() each(self, nil, virtual.link_cut) end
 
 --- How often there was a "connection", or a client asked for a new "session" or
 -- came to "return" to its own.
-function Hostile:count(what, i)
+function Hostile:count(what)
   local n = 0
-  each(self, i, function(address)
+  each(self, nil, function(address)
     local connections, sessions, returns = virtual.link_visits(address)
     n = n + (what == "connection" and connections
       or what == "session" and sessions or returns)

@@ -85,31 +85,26 @@ describe("A session that another client closes", function()
     end)
 end)
 
--- Expires a session, and calls `step` until it is connected again.
-local function expect_events(step)
-  local events = {}
-  local session = support.connect { on_event = function(event)
-    events[#events + 1] = event
-  end }
-  session:step()
-  expire(session)
-  support.wait_until(function()
-    step(session)
-    return session:stats().expirations == 1 and session:state() == "connected"
+for how, step in pairs {
+  ["with steps in between"] = function(session) session:step() end,
+  ["in a single step at the end"] = function() end,
+} do
+  it("A session that expires reports each of its states, " .. how, function()
+    local events = {}
+    local session = support.connect { on_event = function(event)
+      events[#events + 1] = event
+    end }
+    session:step()
+    expire(session)
+    support.wait_until(function()
+      step(session)
+      return session:stats().expirations == 1
+        and session:state() == "connected"
+    end)
+    session:step()
+    assert.same({ "connected", "suspended", "expired", "connected" }, events)
   end)
-  session:step()
-  assert.same({ "connected", "suspended", "expired", "connected" }, events)
 end
-
-it("A session that expires reports each of its states, with steps in between",
-  function()
-    expect_events(function(session) session:step() end)
-  end)
-
-it("A session that expires reports each of its states in a single step at the "
-  .. "end", function()
-  expect_events(function() end)
-end)
 
 local LONG, SHORT = 40, 4
 

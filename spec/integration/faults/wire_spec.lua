@@ -64,29 +64,23 @@ describe("Silence", function()
     end)
 end)
 
-it("A slow wire slower than the lease ends the hold before anybody else has "
-  .. "it", function()
-  local session = connect(2)
-  local handover = kinds.watch_handover(hold(session), support.connect(),
-    path)
-  proxy:delay(0.9) -- an answer is 1.8 s old, the last lease less than 2 s
-  handover(20)
-  proxy:heal()
-  assert.is_true(assert(session:mutex(path):acquire(10)):release())
-end)
-
-for _, what in ipairs { "requests", "replies" } do
-  it("A wire on which " .. what .. " vanish loses the hold in time, and "
-    .. "recovers", function()
+-- What the wire does, and how long its hold and its lock may last then.
+for what, fault in pairs {
+  -- An answer is 1.8 s old, the last lease less than 2 s.
+  ["which is slower than the lease"] = function() proxy:delay(0.9) end,
+  -- Its node goes with the session: requests do not arrive, or the session is
+  -- given up, which attempts to reconnect have kept alive until then.
+  ["on which requests vanish"] = function() proxy:drop "requests" end,
+  ["on which replies vanish"] = function() proxy:drop "replies" end,
+} do
+  it("A wire " .. what .. " loses the hold in time, and recovers", function()
     local session = connect(2)
     local guard = hold(session)
     local handover = kinds.watch_handover(guard, support.connect(), path)
-    proxy:drop(what)
+    fault()
     local begun = support.now()
     while guard:is_held() do support.advance(0.001) end
     assert.is_true(support.now() - begun < 2)
-    -- Its node goes with the session: requests do not arrive, or the session
-    -- is given up, which attempts to reconnect have kept alive until then.
     handover(20)
     proxy:heal()
     local fresh = assert(session:mutex(path):acquire(10))

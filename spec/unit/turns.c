@@ -99,6 +99,21 @@ TEST("do not begin for one whose deadline is over") {
   subject_drop(&acquisition->subject);
 }
 
+TEST("see the loss of the node, and only the one that has it does") {
+  struct turn first, second = waiter(NEVER);
+  struct acquisition *acquisition = holder(&first, NEVER, false);
+  CHECK(acquisition_pass_on(acquisition, &first, &second));
+  CHECK(
+      acquisition_end_hold(acquisition, ACQUISITION_LOST + LOSS_NODE_DELETED));
+  CHECK(!acquisition_end_hold(acquisition,
+                              ACQUISITION_LOST + LOSS_LEASE_EXPIRED));
+  CHECK(!acquisition_is_held(acquisition, second.index));
+  CHECK_INT(LOSS_NODE_DELETED, acquisition_loss(acquisition, second.index));
+  CHECK_INT(LOSS_NONE, acquisition_loss(acquisition, first.index));
+  CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
+  subject_drop(&acquisition->subject);
+}
+
 TEST("see the lease") {
   struct turn first, second = waiter(NEVER);
   struct acquisition *acquisition = holder(&first, NEVER, false);

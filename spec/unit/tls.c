@@ -24,17 +24,24 @@ static struct tls_link *link_to(const struct tls_files *of, const char *names) {
 }
 
 /* Fails unless the handshake ends so; `why` NULL: it succeeds. */
-static void expect(const char *why, const struct tls_files *of,
-                   const char *names, struct tls_server server) {
+static void expect_end(const char *why, bool is_refusal,
+                       const struct tls_files *of, const char *names,
+                       struct tls_server server) {
   bool refused = false;
   struct tls_link *link = link_to(of, names);
   enum tls_state state = tls_shake(link, &server);
   if (state == TLS_DONE) state = link_module.look(link); /* TLS 1.3's alerts */
   CHECK_TEXT(why ? why : "", link_module.failure(link, &refused));
   CHECK_INT(why ? TLS_FAILED : TLS_WAITS, state);
-  CHECK_INT(why != NULL, refused);
+  CHECK_INT(is_refusal, refused);
   link_module.close(link);
   tls_server_free(&server);
+}
+
+/* The same, and what fails is a refusal. */
+static void expect(const char *why, const struct tls_files *of,
+                   const char *names, struct tls_server server) {
+  expect_end(why, why != NULL, of, names, server);
 }
 
 static void expect_names(const char *why, const char *in_certificate,
@@ -102,33 +109,30 @@ TEST("refuses a certificate of another authority, also of the same name") {
       &files, "localhost", tls_server_of(&namesake, &localhost, false));
 }
 
-static void date_in(int days, char date[11]) {
+/* `format` with the date in so many days. */
+static const char *dated(const char *format, int days) {
+  static char text[TLS_TEXT];
+  char day[11];
   time_t then = time(NULL) + days * 86400;
-  strftime(date, 11, "%Y-%m-%d", gmtime(&then));
+  strftime(day, sizeof day, "%Y-%m-%d", gmtime(&then));
+  snprintf(text, sizeof text, format, day);
+  return text;
 }
 
 TEST("refuses a certificate before and after its time") {
-  char day[11], text[100];
+  struct issue issue = localhost;
   tls_begin();
-  const struct issue old = {.name = "zk1",
-                            .names = "DNS:localhost",
-                            .from = -9,
-                            .until = -2};
-  date_in(-2, day);
-  snprintf(text, sizeof text, "its certificate expired on %s", day);
-  expect(text, &files, "localhost", tls_server_of(&ours, &old, false));
-  const struct issue new = {.name = "zk1",
-                            .names = "DNS:localhost",
-                            .from = 2,
-                            .until = 9};
-  date_in(2, day);
-  snprintf(text, sizeof text,
-           "its certificate is not yet valid: it begins on %s", day);
-  expect(text, &files, "localhost", tls_server_of(&ours, &new, false));
+  issue.from = -9;
+  issue.until = -2;
+  expect(dated("its certificate expired on %s", -2), &files, "localhost",
+         tls_server_of(&ours, &issue, false));
+  issue.from = 2;
+  issue.until = 9;
+  expect(dated("its certificate is not yet valid: it begins on %s", 2), &files,
+         "localhost", tls_server_of(&ours, &issue, false));
 }
 
 TEST("refuses a certificate whose authority has expired") {
-  char day[11], text[200];
   tls_begin();
   struct authority past =
       tls_authority(&(struct issue){.name = "past", .from = -9, .until = -2});
@@ -136,10 +140,8 @@ TEST("refuses a certificate whose authority has expired") {
   PEM_write_X509(file, past.certificate);
   fclose(file);
   const struct tls_files trusting = {.ca = tls_path("past")};
-  date_in(-2, day);
-  snprintf(text, sizeof text,
-           "the certificate of its authority (CN=past) expired on %s", day);
-  expect(text, &trusting, "localhost", tls_server_of(&past, &localhost, false));
+  expect(dated("the certificate of its authority (CN=past) expired on %s", -2),
+         &trusting, "localhost", tls_server_of(&past, &localhost, false));
   tls_authority_free(&past);
 }
 
@@ -175,46 +177,40 @@ TEST("says that the server wants a certificate, or does not like ours") {
   expect(refuses, &strange, "localhost", wanting(TLS1_2_VERSION));
 }
 
+/* A certificate of ours for so many days, which is shown to a server. */
+static struct tls_files dated_files(int from, int until) {
+  tls_certify(&ours,
+              &(struct issue){.name = "client", .from = from, .until = until},
+              "dated");
+  return (struct tls_files){files.ca, tls_path("dated.crt"),
+                            tls_path("dated.key")};
+}
+
 TEST("says that the certificate which a server refuses is outside its dates") {
-  char day[11], text[TLS_TEXT];
   tls_begin();
-  tls_certify(&ours, &(struct issue){.name = "client", .from = -9, .until = -2},
-              "old");
-  const struct tls_files old = {files.ca, tls_path("old.crt"),
-                                tls_path("old.key")};
-  date_in(-2, day);
-  snprintf(text, sizeof text,
-           "the server refuses the certificate of tls.cert, which expired on "
-           "%s (alert: certificate expired)",
-           day);
-  expect(text, &old, "localhost", wanting(TLS1_3_VERSION));
-  expect(text, &old, "localhost", wanting(TLS1_2_VERSION));
-  tls_certify(&ours, &(struct issue){.name = "client", .from = 2, .until = 9},
-              "new");
-  const struct tls_files new = {files.ca, tls_path("new.crt"),
-                                tls_path("new.key")};
-  date_in(2, day);
-  snprintf(text, sizeof text,
-           "the server refuses the certificate of tls.cert, which is not yet "
-           "valid: it begins on %s (alert: bad certificate)",
-           day);
-  expect(text, &new, "localhost", wanting(TLS1_3_VERSION));
+  struct tls_files shown = dated_files(-9, -2);
+  const char *text = dated(
+      "the server refuses the certificate of tls.cert, which expired on %s "
+      "(alert: certificate expired)",
+      -2);
+  expect(text, &shown, "localhost", wanting(TLS1_3_VERSION));
+  expect(text, &shown, "localhost", wanting(TLS1_2_VERSION));
+  shown = dated_files(2, 9);
+  text = dated(
+      "the server refuses the certificate of tls.cert, which is not yet valid: "
+      "it begins on %s (alert: bad certificate)",
+      2);
+  expect(text, &shown, "localhost", wanting(TLS1_3_VERSION));
 }
 
 TEST("does not speak a version before TLS 1.2") {
-  bool refused;
   tls_begin();
   struct tls_server server = tls_server_of(&ours, &localhost, false);
   SSL_set_security_level(server.ssl, 0);
   SSL_set_min_proto_version(server.ssl, TLS1_VERSION);
   SSL_set_max_proto_version(server.ssl, TLS1_1_VERSION);
-  struct tls_link *link = link_to(&files, "localhost");
-  CHECK_INT(TLS_FAILED, tls_shake(link, &server));
-  CHECK_TEXT("the server ends TLS (alert: protocol version)",
-             link_module.failure(link, &refused));
-  CHECK(!refused);
-  link_module.close(link);
-  tls_server_free(&server);
+  expect_end("the server ends TLS (alert: protocol version)", false, &files,
+             "localhost", server);
 }
 
 TEST("does not begin a new handshake in a connection") {
@@ -320,18 +316,11 @@ static struct tls_server with_chain(int length) {
 }
 
 TEST("takes a long chain of certificates, and none of more than 100 KB") {
-  bool refused;
   tls_begin();
   int size = i2d_X509(others.certificate, NULL) + 5;
   expect(NULL, &files, "localhost", with_chain(95000 / size));
-  struct tls_server server = with_chain(105000 / size);
-  struct tls_link *link = link_to(&files, "localhost");
-  CHECK_INT(TLS_FAILED, tls_shake(link, &server));
-  CHECK_TEXT("TLS fails: excessive message size",
-             link_module.failure(link, &refused));
-  CHECK(!refused);
-  link_module.close(link);
-  tls_server_free(&server);
+  expect_end("TLS fails: excessive message size", false, &files, "localhost",
+             with_chain(105000 / size));
 }
 
 /* Files. */

@@ -307,8 +307,6 @@ it("What a double barrier does not take raises, with the caller's "
       function() session:double_barrier "/a" end },
     { "/a/ready is inside the double barrier of 2 members /a",
       function() session:mutex "/a/ready" end },
-    { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
-      function() session:multi { gate } end },
     { "/a was not entered by the calling task",
       function() gate:leave() end },
     { "/a was not entered by the calling task",

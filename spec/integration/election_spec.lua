@@ -96,8 +96,6 @@ describe("An election", function()
     local election = session:election "/a"
     assert.equal("zklock election /a", tostring(election))
     support.misuses {
-      { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
-        function() session:multi { election } end },
       { [[option 'layout' must be "curator", "latch" or "kazoo", got "x"]],
         function() session:election("/a", { layout = "x" }) end },
     }
@@ -239,10 +237,11 @@ describe("observe()", function()
       inside.ticket:cancel()
     end)
     expect(session, two, false, "me")
+    support.until_state(session, nil, { watches = 1 })
     two.ticket:cancel()
+    support.until_state(session, nil, { watches = 0 })
     guard:release { wait = true }
     lead "another"
-    support.until_state(session, nil, { watches = 0 })
     session:close()
     assert.same({ 0, 1, 2, 1 }, { #early, #one, #two, inside.n })
   end)

@@ -169,9 +169,10 @@ describe("Metrics", function()
       told)
   end)
 
+  -- (What on_trace hears of them: trace_spec.lua.)
   it("count local turns as grants of their own", function()
     local lock = session:mutex(path, { local_turns = 100 })
-    local told, n = listen(), 0
+    local n = 0
     for _ = 1, 20 do
       lock:acquire_async({ owner = {} }, function(guard)
         n = n + 1
@@ -181,10 +182,6 @@ describe("Metrics", function()
     support.step_until(session, function() return n == 20 end)
     assert.equal(19, session:stats().local_turns)
     counts(path, "mutex", 20, 20, 0, 0, 0, 0)
-    local lines = {}
-    for _, line in ipairs(told) do lines[line] = (lines[line] or 0) + 1 end
-    assert.same({ ["wait mutex -"] = 20, ["grant mutex -"] = 20,
-      ["release mutex -"] = 20 }, lines)
   end)
 
   it("count members of a double barrier", function()

@@ -237,7 +237,8 @@ describe("A multi", function()
       misuse(function() session:multi({ mutex }, { fair = false }) end))
     local multi_lock = session:multi { mutex }
     for _, bad in ipairs { "/a", 1, true, {}, multi_lock,
-      session:rwlock(path .. "/rw") } do
+      session:rwlock(path .. "/rw"), session:election(path .. "/e"),
+      session:double_barrier(path .. "/d", 2) } do
       assert.matches("^element 2 of multi must be a mutex, a side of a rwlock "
         .. "or a semaphore, got ",
         misuse(function() session:multi { mutex, bad } end))

@@ -75,6 +75,7 @@ for _, name in ipairs { "mutex", "multi" } do
         assert.equal("node_deleted", guard:reason())
         assert.equal("lost", (select(3, guard:release())))
         told_once()
+        assert(lock:acquire(30)):release()
       end)
     end
 
@@ -108,6 +109,7 @@ for _, name in ipairs { "mutex", "multi" } do
             error("ouch", 0)
           end) })
         told_once()
+        assert(lock:acquire(30)):release()
       end)
 
     it("is told by close, also from the callback", function()

@@ -193,21 +193,6 @@ describe("A multi's guard", function()
     assert.is_true(await(wait_in(multi, { owner = "me" })):release())
   end)
 
-  it("has no owner after with_lock or release has reported its loss",
-    function()
-      open()
-      local ok, _, code = multi:with_lock(support.lose)
-      refused("lost", ok, nil, code)
-      assert.is_false(pcall(multi.with_lock, multi, function(mine)
-        support.lose(mine)
-        error "ouch"
-      end))
-      local guard = assert(multi:acquire(30))
-      support.lose(guard)
-      refused("lost", guard:release())
-      assert(multi:acquire(30)):release()
-    end)
-
   it("is released if the function of with_lock ends its coroutine, as any "
     .. "guard",
     function()

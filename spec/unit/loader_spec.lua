@@ -46,26 +46,28 @@ describe("A zklock that cannot be loaded", function()
     assert.matches("module 'zklock.core' not found", behind, 1, true)
   end)
 
+  -- `lacks`: what this Lua lacks; `behind`: what the loader says.
+  local function is_for_another(lacks, behind)
+    local sentence, rest = require_it "zklock"
+    assert.equal(("zklock: %s/zklock/core.so was built for another Lua: this "
+      .. "is %s%s; 'make LUA_VERSION=%s' or 'luarocks --lua-version=%s' builds "
+      .. "it for this one"):format(dir, this, lacks, version, version),
+      sentence)
+    assert.matches(behind, rest, 1, true)
+  end
+
   it("says that the C module was built for another Lua", function()
     -- 5.1 has not the one, 5.2 and later have not the other.
     local symbol = version == "5.1" and "lua_rawlen" or "lua_objlen"
     compile(symbol .. "(L, 1)")
-    local sentence, behind = require_it "zklock"
-    assert.equal(("zklock: %s/zklock/core.so was built for another Lua: this "
-      .. "is %s, and has no %s; 'make LUA_VERSION=%s' or 'luarocks "
-      .. "--lua-version=%s' builds it for this one"):format(dir, this, symbol,
-        version, version), sentence)
-    assert.matches("error loading module 'zklock.core'", behind, 1, true)
+    is_for_another(", and has no " .. symbol,
+      "error loading module 'zklock.core'")
   end)
 
   it("says so of a module that another Lua can link", function()
     if version == "5.1" then return end -- it has no such check
     compile "luaL_checkversion_(L, 1.0, 136)"
-    local sentence, behind = require_it "zklock"
-    assert.equal(("zklock: %s/zklock/core.so was built for another Lua: this "
-      .. "is %s; 'make LUA_VERSION=%s' or 'luarocks --lua-version=%s' builds "
-      .. "it for this one"):format(dir, this, version, version), sentence)
-    assert.matches("version mismatch", behind, 1, true)
+    is_for_another("", "version mismatch")
   end)
 
   local function needs(library, what)

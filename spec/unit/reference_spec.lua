@@ -85,19 +85,15 @@ describe("doc/api.md", function()
     assert.equal(sorted(reference.texts()), sorted(names))
   end)
 
-  it("has a heading for each link", function()
+  -- (Where the links lead: documents/links_spec.lua.)
+  it("has each heading once", function()
     local text = source "doc/api.md":gsub("\n```.-\n```", "")
-    local anchors, n = {}, 0
+    local anchors = {}
     for title in text:gmatch "\n#+ ([^\n]+)" do
       local anchor = title:lower():gsub("[^%w _-]", ""):gsub(" ", "-")
       assert.is_nil(anchors[anchor], anchor)
       anchors[anchor] = true
     end
-    for anchor in text:gmatch "%]%(#([^)]+)%)" do
-      assert.is_true(anchors[anchor], anchor)
-      n = n + 1
-    end
-    assert.is_true(n > 100)
   end)
 
   it("has no pages of annotations that run", function()

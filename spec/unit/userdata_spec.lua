@@ -235,42 +235,37 @@ describe("A finalizer that closes the session in the middle of", function()
     ]]
   end)
 
-  -- What meanwhile() does of the session's.
-  local function tells_events(meanwhile)
-    survives([[
-      local session
-      amid(300, function()
-        session = open { log = true }
-        for _ = 1, 5 do
-          try(session.acquire, session, "/a", 0, true, "", nil,
-            { kind = "mutex" })
-        end
-        try(session.wait, session, 1)
-        for _ = 1, 20 do
-          local kind = session:next()
-          assert(kind == nil or type(kind) == "string")
-          session:noted()
-        end
-        session:leave()
-      end, function()
-        if session and math.random(20) == 1 then
-          ]] .. meanwhile .. [[
-        end
-      end)
-    ]])
+  -- And what it does of the session's.
+  for title, meanwhile in pairs {
+    ["an event does not free the event"] = "session:leave()",
+    ["an event may hear the rest"]
+      = "while session:next() do session:noted() end",
+    ["an event may say that it is over"] = "session:noted()",
+  } do
+    it(title, function()
+      survives([[
+        local session
+        amid(300, function()
+          session = open { log = true }
+          for _ = 1, 5 do
+            try(session.acquire, session, "/a", 0, true, "", nil,
+              { kind = "mutex" })
+          end
+          try(session.wait, session, 1)
+          for _ = 1, 20 do
+            local kind = session:next()
+            assert(kind == nil or type(kind) == "string")
+            session:noted()
+          end
+          session:leave()
+        end, function()
+          if session and math.random(20) == 1 then
+            ]] .. meanwhile .. [[
+          end
+        end)
+      ]])
+    end)
   end
-
-  it("an event does not free the event", function()
-    tells_events "session:leave()"
-  end)
-
-  it("an event may hear the rest", function()
-    tells_events "while session:next() do session:noted() end"
-  end)
-
-  it("an event may say that it is over", function()
-    tells_events "session:noted()"
-  end)
 end)
 
 describe("The module", function()

@@ -74,12 +74,15 @@ for what, fault in pairs {
   ["on which replies vanish"] = function() proxy:drop "replies" end,
 } do
   it("A wire " .. what .. " loses the hold in time, and recovers", function()
-    local session = connect(2)
+    local session, other = connect(2), support.connect()
     local guard = hold(session)
-    local handover = kinds.watch_handover(guard, support.connect(), path)
+    local handover = kinds.watch_handover(guard, other, path)
     fault()
     local begun = support.now()
-    while guard:is_held() do support.advance(0.001) end
+    while guard:is_held() do
+      assert.equal(0, other:stats().grants)
+      support.advance(0.001)
+    end
     assert.is_true(support.now() - begun < 2)
     handover(20)
     proxy:heal()

@@ -1,4 +1,4 @@
---- support.proxy in virtual time: a link to servers, which a spec can cut.
+--- support.proxy in virtual time: a link to a server, which a spec can cut.
 local support = require "support"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
@@ -9,25 +9,14 @@ Proxy.__index = Proxy
 -- An unfair lock's node is made, and deleted, with another: create_both,
 -- delete_both.  What ends in _if is done only if another node is there.
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  list_all = 12, sync = 9, create_both = 1401, delete_both = 1402,
+  list_all = 12, create_both = 1401, delete_both = 1402,
   create_if = 141301, delete_if = 141302, set_if = 141305 }
 
--- The numbers of the servers are those of their addresses, in order.
-local function servers_of(hosts)
-  local first, numbers = nil, {}
-  for address in hosts:gmatch "[^,/]+:%d+" do
-    first = first or address
-    numbers[#numbers + 1] = #numbers
-  end
-  return first, numbers
-end
-
---- Each new connection goes to the next of `hosts` that accepts one.
-local function start(hosts)
-  local first, numbers = servers_of(hosts or support.hosts)
+--- `host` is another one than the single server's.
+local function start(host)
   local self = setmetatable({ hosts = worlds.free_address() }, Proxy)
   self.address = self.hosts
-  assert(virtual.link_new(self.address, first, numbers))
+  assert(virtual.link_new(self.address, host or support.hosts, { 0 }))
   return self
 end
 

@@ -87,22 +87,14 @@ function makers.create(c, made)
   return { op = op, path = path(c, made), data = data(c), acl = acl(c),
     flags = flags, ttl = op == "create_ttl" and c:pick { 1000000, 0 } or nil }
 end
-function makers.delete(c, made)
-  return { op = "delete", path = path(c, made), version = version(c) }
-end
-function makers.set(c, made)
-  return { op = "set", path = path(c, made), data = data(c),
-    version = version(c) }
-end
-function makers.check(c, made)
-  return { op = "check", path = path(c, made), version = version(c) }
-end
-function makers.set_acl(c, made)
-  return { op = "set_acl", path = path(c, made), acl = acl(c),
-    version = version(c) }
-end
-function makers.get_acl(c, made)
-  return { op = "get_acl", path = path(c, made) }
+local drawn = { data = data, acl = acl, version = version }
+for op, fields in pairs { delete = { "version" }, set = { "data", "version" },
+  check = { "version" }, set_acl = { "acl", "version" }, get_acl = {} } do
+  makers[op] = function(c, made)
+    local request = { op = op, path = path(c, made) }
+    for _, name in ipairs(fields) do request[name] = drawn[name](c) end
+    return request
+  end
 end
 function makers.read(c, made)
   return { op = c:pick { "exists", "get", "children", "children2" },
@@ -156,13 +148,11 @@ function makers.quota(c)
   }
 end
 
-local weights = { create = 30, delete = 14, set = 10, set_acl = 3, get_acl = 4,
-  read = 26, remove_watches = 4, sync = 2, ping = 2, who_am_i = 1, auth = 2,
-  multi = 8, quota = 5 }
 local kinds = {}
-for _, kind in ipairs { "create", "delete", "set", "set_acl", "get_acl", "read",
-  "remove_watches", "sync", "ping", "who_am_i", "auth", "multi", "quota" } do
-  for _ = 1, weights[kind] do kinds[#kinds + 1] = kind end
+for kind, weight in ("create 30 delete 14 set 10 set_acl 3 get_acl 4 read 26 "
+  .. "remove_watches 4 sync 2 ping 2 who_am_i 1 auth 2 multi 8 quota 5")
+  :gmatch "(%S+) (%d+)" do
+  for _ = 1, weight do kinds[#kinds + 1] = kind end
 end
 
 -- What a client has on its way back to a server.

@@ -14,13 +14,14 @@
 --       delay_connect = s     or the connect reply only,
 --       hold_connect = true   which waits for release()
 --       lose_connect = n      n connect replies are lost, with the connection
---       mute_connect = n      n connect replies do not come
+--       mute_connect = n      n connect replies do not come (in virtual time)
 --       mute = true           nothing comes but the connect reply
 --       cut_auth = n          n connections end before an auth reply
 --       mute_auth = n         n auth replies do not come, nor any after them
 --       refuse_auth = n       n times a credential is refused
 --       fails = n             n requests are answered by "marshalling error":
 --                             what a server says when it has failed itself
+--                             (in virtual time)
 --       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered

@@ -9,7 +9,7 @@ local socket = require "socket"
 
 local AUTH_XID, EVENT_XID = -4, -1
 local AUTH = 100
-local AUTH_FAILED, MARSHALLING_ERROR = -115, -5
+local AUTH_FAILED = -115
 local int, buffer = frames.int, frames.buffer
 local number, read_int = frames.read_unsigned, frames.read_int
 
@@ -184,7 +184,6 @@ local function pass_greeting(link, frame)
   local place, manners = link.place, link.place.manners
   link.answered = true
   if happens(place, "lose_connect") then return cut(link) end
-  if happens(place, "mute_connect") then return end
   if manners.says then
     frame = frame:sub(1, 8) .. int(manners.says * 1000) .. frame:sub(13)
   end
@@ -226,13 +225,8 @@ end
 
 -- The answer as it is to be told; nil: not at all.
 local function change(link, frame, asked)
-  local place, xid = link.place, read_int(frame, 5)
-  if xid == AUTH_XID then
-    if hear_auth(link) then return nil end
-  elseif xid >= 0 and happens(place, "fails") then
-    -- (Its number and its zxid are kept.)
-    frame = buffer(frame:sub(5, 16) .. int(MARSHALLING_ERROR))
-  end
+  local xid = read_int(frame, 5)
+  if xid == AUTH_XID and hear_auth(link) then return nil end
   if link.mute then return nil end
   if xid == EVENT_XID or not asked then return frame end
   local is_told = lie_about(link, {

@@ -1,5 +1,6 @@
 --- The books of one story: each wait ends, and in time; each callback is called
 -- once; what a session has counted adds up.
+local prometheus = require "support.prometheus"
 local virtual = require "zklock.virtual"
 
 local Ledger = {}
@@ -96,15 +97,6 @@ function Ledger:watch(slot, session)
   end)
 end
 
-local function sum(text, metric)
-  local total = 0
-  for line in text:gmatch "[^\n]+" do
-    local name, value = line:match "^([%w_]+)[^ ]* ([%d%.e+-]+)$"
-    if name == metric then total = total + tonumber(value) end
-  end
-  return total
-end
-
 local quiet = { "waiting", "holding", "pending_releases", "refused_releases" }
 
 --- When all is quiet, and nothing is held.
@@ -131,7 +123,8 @@ function Ledger:check_counts(slot)
     self.violate("%s: %d grants, and %d in the histogram", slot.name,
       stats.grants, histogram)
   end
-  local told = sum(session:metrics(), "zklock_session_grants_total")
+  local told = prometheus.sum(prometheus.read(session:metrics()),
+    "zklock_session_grants_total")
   if counts.grants ~= told then
     self.violate("%s: the trace has %d grants, the metrics %d", slot.name,
       counts.grants, told)

@@ -264,15 +264,8 @@ local function task(owner)
   end
 end
 
--- What LuaJIT has compiled keeps closures, and what they refer to.
-local function collect()
-  if rawget(_G, "jit") then jit.flush() end
-  collectgarbage()
-  collectgarbage()
-end
-
 local function is_at_rest()
-  collect() -- who is busy may wait for what is garbage now
+  support.collect() -- who is busy may wait for what is garbage now
   if busy > 0 or not session then return false end
   local stats = session:stats()
   return stats.waiting + stats.holding + stats.pending_releases == 0

@@ -1,6 +1,5 @@
 -- Every block of every page is run, or checked where it cannot be:
--- CONTRIBUTING.md says how a page says which.  $PAGES names other pages than
--- all, for a quick look.
+-- CONTRIBUTING.md says how a page says which.
 local command = require "support.command"
 local lfs = require "lfs"
 local page = require "documents.page"
@@ -27,17 +26,10 @@ local function all_pages()
   return pages
 end
 
-local function chosen_pages()
-  local named, pages = os.getenv "PAGES", {}
-  if not named then return all_pages() end
-  for name in named:gmatch "%S+" do pages[#pages + 1] = name end
-  return pages
-end
-
 describe("The blocks of the pages #stock", function()
-  for _, name in ipairs(chosen_pages()) do
+  for _, name in ipairs(all_pages()) do
     it("do what they say: " .. name, function()
-      page.run_all(name:find "^/" and name or root .. "/" .. name, name)
+      page.run_all(root .. "/" .. name, name)
     end)
   end
 end)

@@ -9,6 +9,7 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 local here = root .. "/spec/interop"
 
+-- (The close of its socket ends the process.)
 local Peer = setmetatable({}, { __index = child.class })
 Peer.__index = Peer
 
@@ -18,13 +19,6 @@ function Peer:begin(...) self:say(table.concat({ ... }, " ")) end
 function Peer:ask(...)
   self:begin(...)
   return self:hear()
-end
-
-function Peer:close()
-  if self.socket then self.socket:close() end -- which ends the process
-  self.handle:close()
-  os.remove(self.name)
-  os.remove(self.name .. ".out")
 end
 
 local peers = {}

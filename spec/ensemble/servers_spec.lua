@@ -1,5 +1,7 @@
 -- Three servers of these tests' own: the leader dies, they restart one by one,
--- all die and come back.
+-- all die and come back.  (Other faults: spec/interop, `make explore`, the
+-- torture.)
+local contests = require "server.contests"
 local raw = require "support.raw"
 local start_server = require "support.server".start
 local support = require "support"
@@ -66,6 +68,20 @@ describe("Three servers", function()
         assert.is_true(guard:is_held())
         servers:restart(leader)
       end)
+    end)
+
+  it("that lose their leader let no two of many processes hold one lock "
+    .. "together (T32)",
+    function()
+      local contest = contests.begin({ "mutex" },
+        { count = 6, rounds = 200, hosts = servers.hosts })
+      support.wait_until(function() return contest.tally:count() > 50 end, 20)
+      local leader = servers:leader()
+      servers:kill(leader)
+      servers:leader()
+      servers:restart(leader)
+      assert.is_true(contest.tally:count() < 6 * 200)
+      contest:finish()
     end)
 
   it("that are restarted one by one keep holds and places in the queue",

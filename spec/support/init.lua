@@ -10,7 +10,6 @@ local zklock = require "zklock"
 
 local support = {
   hosts = os.getenv "SPEC_HOSTS",
-  ensemble = os.getenv "SPEC_ENSEMBLE_HOSTS",
   lua = os.getenv "SPEC_LUA" or "lua5.4",
   now = core.now,
   sleep = socket.sleep,
@@ -21,7 +20,7 @@ local support = {
 
 local opened, baseline
 
--- Clients of our own, by hosts; those of the shared servers outlive a test.
+-- Clients of our own, by hosts; that of the shared server outlives a test.
 local clients = {}
 
 --- A socket's receive(pattern); a busy machine may take four times as long.
@@ -216,7 +215,6 @@ end
 function support.zk(hosts)
   hosts = hosts or support.hosts
   clients[hosts] = clients[hosts] or raw.connect(hosts, { renews = true })
-  opened.used[hosts] = true
   return clients[hosts]
 end
 
@@ -244,10 +242,6 @@ function support.collect()
   for _ = 1, 4 do collectgarbage() end
 end
 
-local function is_shared(hosts)
-  return hosts == support.hosts or hosts == support.ensemble
-end
-
 -- What a test may have open when it is over is what was open before it, and
 -- the clients.
 local function count_own_fds()
@@ -258,7 +252,7 @@ end
 
 local function close_clients()
   for hosts, zk in pairs(clients) do
-    if not is_shared(hosts) then
+    if hosts ~= support.hosts then
       zk:close()
       clients[hosts] = nil
     end
@@ -271,7 +265,6 @@ function support.start()
     prefix = ("/spec-%d-%x"):format(core.pid(),
       math.floor(socket.gettime() * 1000) % 2 ^ 31),
     things = {},
-    used = {},
   }
   baseline = { fds = count_own_fds(), threads = support.count_threads() }
 end
@@ -299,12 +292,12 @@ local function describe_contenders(nodes, zk)
   return table.concat(lines)
 end
 
-local function look_for_leaks(hosts)
-  local zk, prefix = support.zk(hosts), opened.prefix
+local function look_for_leaks()
+  local zk, prefix = support.zk(), opened.prefix
   local nodes, watches = {}, 0
   local ok, problem = pcall(support.wait_until, function()
     nodes = support.contenders(prefix, zk)
-    watches = support.count_watches(prefix, hosts)
+    watches = support.count_watches(prefix)
     return #nodes == 0 and watches == 0
   end, 5)
   local left = not ok and ("left at the server: %d watches, %d contenders%s "
@@ -333,11 +326,7 @@ function support.finish()
   if opened.is_over then return end
   opened.is_over = true
   local problem = support.close_all()
-  for _, hosts in ipairs { support.hosts, support.ensemble } do
-    if hosts == support.hosts or opened.used[hosts] then
-      problem = look_for_leaks(hosts) or problem
-    end
-  end
+  problem = look_for_leaks() or problem
   close_clients()
   support.collect()
   problem = problem or look_for_own_leaks()

@@ -6,17 +6,16 @@
 --     sim: `lag`               a class of faults; also "simulated fault: "
 --     mutant: `permit-too-many`     a mutant; also "deliberate bug: "
 --     file: `spec/fuzz/names.c`
+local files = require "support.files"
+
 local proofs = {}
 
 local root = (os.getenv "SPEC_ROOT" or ".") .. "/"
 
 --- The text of a file of the project; nil if there is none.
 function proofs.read(name)
-  local file = io.open(root .. name)
-  if not file then return nil end
-  local text = file:read "*a"
-  file:close()
-  return text
+  local is_there, text = pcall(files.read, root .. name)
+  return is_there and text or nil
 end
 local read = proofs.read
 

@@ -183,17 +183,15 @@ function kinds.wait_for_nodes(path, n, seconds, hosts)
   return nodes
 end
 
---- A test must leave no node of any kind; `hosts`: nor at these servers.
-function kinds.watch(hosts)
+-- A test must leave no node of any kind.
+local function watch()
   local prefix = support.path():match("^/[^/]+")
   -- Opened first, so closed last: when every session is closed.
-  support.closing({}, function()
-    kinds.wait_for_nodes(prefix, 0, 8, hosts)
-  end)
+  support.closing({}, function() kinds.wait_for_nodes(prefix, 0, 8) end)
 end
 
 local busted = package.loaded.busted
-if busted then busted.before_each(function() kinds.watch() end) end
+if busted then busted.before_each(watch) end
 
 --- Begins to wait: `{ session =, guard =, code =, message = }`, filled in by
 -- the callback.

@@ -18,7 +18,6 @@ local sessions = require "zklock.session"
 local zklock = require "zklock"
 
 local seed, most_calls = tonumber(arg[1]), tonumber(arg[2])
-local trace = os.getenv "TRACE"
 math.randomseed(seed)
 local random = math.random
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -226,13 +225,6 @@ end
 -- `strict`: the public API, and nothing else has been at its objects.
 local function call(strict, name, fn, ...)
   calls, last = calls + 1, name
-  if trace then
-    io.stderr:write(calls, " ", name)
-    for i = 1, select("#", ...) do
-      io.stderr:write(" ", tostring((select(i, ...))):sub(1, 40))
-    end
-    io.stderr:write "\n"
-  end
   local results = { pcall(fn, ...) }
   last = name
   if results[1] then

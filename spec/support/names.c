@@ -1,6 +1,6 @@
 /* A getaddrinfo(3) that knows the names of the file
- * $NAMES: each line is a name and its addresses, or `hang`, or `again` (no
- * answer for now), or nothing (no such name).  Every look-up of such a name
+ * $NAMES: each line is a name and its addresses, or `hang`, or nothing (no such
+ * name).  Every look-up of such a name
  * goes on $NAMES.log: a line with the name.  The look-up that finds a file
  * $NAMES.hold hangs while there is $NAMES.held, what it becomes.  One look-up
  * at a time, as with some modules of the real resolver.  Loaded with
@@ -54,7 +54,6 @@ static int answer(const char *name, char *line, int size, char **addresses) {
   while ((*addresses = look_up(name, line, size)) && strstr(*addresses, "hang"))
     usleep(1000);
   pthread_mutex_unlock(&lock);
-  if (*addresses && strstr(*addresses, "again")) return EAI_AGAIN;
   return *addresses ? 0 : EAI_NONAME;
 }
 

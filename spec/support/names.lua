@@ -14,8 +14,8 @@ local function new()
   return support.closing(self)
 end
 
---- `...`: addresses; or "hang", until it is set to something else; "again", for
--- an answer that does not come for now; nothing: there is no such name.
+--- `...`: addresses; or "hang", until it is set to something else; nothing:
+-- there is no such name.
 function Names:set(name, ...)
   self.addresses[name] = table.concat({ name, ... }, " ")
   local lines = {}

@@ -106,16 +106,14 @@ local function creation(path, options)
   local data = options.data
   if options.null then data = false end
   return {
-    op = options.container and "create_container"
-      or options.ttl and "create_ttl" or "create",
-    path = path, data = data, acl = options.acl, ttl = options.ttl,
-    flags = options.container and 4 or options.ttl and 5
+    op = options.container and "create_container" or "create",
+    path = path, data = data, acl = options.acl,
+    flags = options.container and 4
       or (options.ephemeral and 1 or 0) + (options.sequential and 2 or 0),
   }
 end
 
---- `options`: data (or null), ephemeral, sequential, container, ttl (in
--- milliseconds), acl.
+--- `options`: data (or null), ephemeral, sequential, container, acl.
 -- Returns the path; false and "exists" or "no node" where that is why.
 function Client:create(path, options)
   local reply, why = done(self, creation(path, options or {}), "exists")

@@ -14,7 +14,7 @@ function os.tmpname() -- luacheck: ignore 122
   return name
 end
 
-local function failure(handler, name, message, trace)
+local function failure(name, message, trace)
   local where = trace and trace.short_src
     and (" (%s:%s)"):format(trace.short_src, trace.currentline) or ""
   if type(message) == "table" then message = message.message or message end
@@ -22,16 +22,13 @@ local function failure(handler, name, message, trace)
   for line in tostring(message):gmatch("[^\n]+") do
     io.write("    ", line, "\n")
   end
-  local text = type(trace) == "table" and trace.traceback
-  if text and handler.verbose then io.write(text, "\n") end
   io.flush()
 end
 
-return function(options)
+return function()
   local busted = require "busted"
   local handler = require "busted.outputHandlers.base"()
   local results = assert(io.open(os.getenv "SPEC_RESULTS" or "/dev/null", "w"))
-  handler.verbose = options.verbose
 
   local function count(word, name)
     results:write(word, "\t", name or "", "\n")
@@ -57,7 +54,7 @@ return function(options)
   local function on_problem(element, _, message, trace)
     local name = handler.getFullName(element)
     if element.descriptor == "after_each" then name = "after: " .. last end
-    failure(handler, name, message, trace)
+    failure(name, message, trace)
     if element.descriptor ~= "it" then count("failure", name) end
     return nil, true
   end

@@ -1,7 +1,7 @@
 --- Tortures clients and servers for a while, and has a witness judge what the
 -- clients have written down.  Started by spec/torture/run:
 --
---     director.lua SECONDS SEED DIRECTORY CLIENTS NAME=LUA=CPATH…
+--     director.lua SECONDS SEED DIRECTORY NAME=LUA=CPATH…
 local core = require "zklock.core"
 local certificates = require "support.certificates"
 local faults = require "torture.faults"
@@ -14,10 +14,10 @@ local support = require "support"
 
 local ROUND = 20 -- seconds of faults, then all must come to rest
 
-local seconds, seed, directory, client_count = ...
+local seconds, seed, directory = ...
 seconds, seed = tonumber(seconds), tonumber(seed)
 local builds = {}
-for i = 5, select("#", ...) do
+for i = 4, select("#", ...) do
   local name, lua, cpath = (select(i, ...)):match "^([^=]+)=([^=]+)=(.+)$"
   builds[#builds + 1] = { name = name, lua = lua, cpath = cpath }
 end
@@ -64,8 +64,7 @@ local function run()
   local servers = support.closing(start_server(3,
     (ours and ours:flags(SERVER) or "--config") .. " maxSessionTimeout=60000"))
   local stage = new_stage { servers = servers, builds = builds,
-    directory = directory, client_count = tonumber(client_count),
-    certificates = ours or nil,
+    directory = directory, certificates = ours or nil,
     root = "/torture-" .. core.pid() }
   local begun, round = core.now(), 0
   repeat

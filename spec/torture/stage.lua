@@ -10,6 +10,7 @@ local new_names = require "support.names".new
 local support = require "support"
 local tunnel = require "support.tunnel"
 
+local CLIENTS = 8 -- processes at a time
 local PATIENCE = 120 -- seconds for all servers to serve again
 
 -- What servers may be told to grant, in milliseconds, at a restart: at first,
@@ -44,7 +45,7 @@ local function new(settings)
     .. "journal = %q, root = %q, seed = %d, hosts = %q }")
     :format(settings.directory .. "/operator", settings.root,
       math.random(2 ^ 31 - 1), settings.servers.hosts))
-  for i = 1, settings.client_count do self:begin_client(i) end
+  for i = 1, CLIENTS do self:begin_client(i) end
   return self
 end
 

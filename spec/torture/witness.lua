@@ -10,6 +10,8 @@
 -- else closes, ends the proof when the deed began: the lock is free from then
 -- on, and the holder hears of it a little later.
 
+local PATIENCE = 10 -- seconds by which a wait may outlive its deadline
+
 local Witness = {}
 Witness.__index = Witness
 
@@ -116,7 +118,7 @@ local function end_wait(self, client, entry)
   local late = awake(self, client, wait.begun, entry.at)
     - math.max(wait.timeout, wait.timeout == 0 and client.session_timeout or 0)
   self.worst_delay = math.max(self.worst_delay, late)
-  if late > client.patience then
+  if late > PATIENCE then
     self:violation("late", "%s: the wait %s for %s outlived its deadline "
       .. "by %.1f s", client.name, entry[1], wait.paths, late)
   end
@@ -234,10 +236,9 @@ local function check_client(self, client)
   end
 end
 
---- `patience`: by how much a wait may outlive its deadline.
-function Witness:read_client(name, entries, session_timeout, patience)
+function Witness:read_client(name, entries, session_timeout)
   local client = { name = name, waits = {}, holds = {},
-    session_timeout = session_timeout or 0, patience = patience or 10 }
+    session_timeout = session_timeout or 0 }
   function client.closed_since(hold)
     return client.closed_at and client.closed_at >= hold.begun
   end

@@ -15,7 +15,7 @@ local function judge(clients, harm)
   local witness = new_witness()
   witness:read_harm(entries(harm or ""))
   for name, text in pairs(clients) do
-    witness:read_client(name, entries("0 event connected\n" .. text), 2, 10)
+    witness:read_client(name, entries("0 event connected\n" .. text), 2)
   end
   witness:judge()
   return witness

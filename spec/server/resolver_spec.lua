@@ -43,12 +43,9 @@ describe("A resolver that hangs while there is no server #stock", function()
       os.exit(0)
     ]], NAME .. ":" .. port_of(proxy), path)
     child:expect "held"
-    names:set(NAME, "hang")
-    local before = names:count()
+    names:hold()
     proxy:refuse()
-    support.wait_until(function()
-      return names:count() > before
-    end, 10, "a look-up")
+    names:await_held()
     child:say()
     child:expect "lost\ttrue"
     child:expect "acquire\tdisconnected\ttrue"

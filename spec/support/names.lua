@@ -14,8 +14,7 @@ local function new()
   return support.closing(self)
 end
 
---- `...`: addresses; or "hang", until it is set to something else; nothing:
--- there is no such name.
+--- `...`: addresses; nothing: there is no such name.
 function Names:set(name, ...)
   self.addresses[name] = table.concat({ name, ... }, " ")
   local lines = {}
@@ -24,7 +23,8 @@ function Names:set(name, ...)
   assert(os.rename(self.file .. ".new", self.file))
 end
 
---- The next look-up hangs until let_go(), and only that.
+--- The next look-up hangs until let_go(), and so do those of its process after
+-- it.
 function Names:hold() assert(io.open(self.file .. ".hold", "w")):close() end
 function Names:let_go()
   os.remove(self.file .. ".hold")

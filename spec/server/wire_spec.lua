@@ -56,7 +56,7 @@ describe("A connection", function()
     local session = support.connect { hosts = hostile.hosts,
       session_timeout = 9 }
     local guard, id = assert(session:mutex(path):acquire(30)), session:id()
-    hostile:behave { kind = "nonsense" }
+    hostile:behave { kind = "stranger", says = ("nonsense%20"):rep(20) }
     hostile:cut()
     support.step_until(session, function()
       return hostile:count "connection" > 2

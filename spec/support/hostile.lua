@@ -33,7 +33,6 @@
 --       rate = n              so many bytes a second of what servers say
 --     kind = "silent"     accepts, and says nothing
 --     kind = "close"      accepts, and closes at once
---     kind = "nonsense"   answers bytes that mean nothing, and closes
 --     kind = "stranger"   speaks another protocol:
 --       says = text           answers this to the first bytes (a space is %20),
 --       stays = true          and does not close

@@ -135,10 +135,7 @@ local function greet(link, frame)
   local place, manners = link.place, link.place.manners
   link.greeted = true
   if frame:sub(21, 28) ~= ("\0"):rep(8) then note(place, "return") end
-  if manners.kind == "nonsense" then
-    tell(link.client, ("nonsense "):rep(20))
-    tell(link.client, nil)
-  elseif link.server then
+  if link.server then
     if manners.asks then
       frame = frame:sub(1, 16) .. int(manners.asks * 1000) .. frame:sub(21)
     end

@@ -176,7 +176,9 @@ end, 3)
 lie("small buffer", 12, function() return { largest = 900 } end, 12)
 lie("server says nothing", 3, function() return { kind = "silent" } end, 4)
 lie("server answers no more", 3, function() return { mute = "yes" } end, 6)
-lie("server talks nonsense", 3, function() return { kind = "nonsense" } end, 3)
+lie("server talks nonsense", 3, function()
+  return { kind = "stranger", says = ("nonsense%20"):rep(20) }
+end, 3)
 lie("connections closed at once", 3, function()
   return { kind = "close" }
 end, 3)

@@ -1,5 +1,5 @@
 --- support.hostile in virtual time: servers that do what they should not. (Of
--- its manners not those of bytes, "nonsense" and "stranger".) How they speak
+-- its manners not those of bytes and "stranger".) How they speak
 -- TLS: `tls`, as link_secure of zklock.virtual takes it.
 local support = require "support"
 local virtual = require "zklock.virtual"

@@ -1,7 +1,7 @@
 --- Child processes: Lua programs of their own that speak with the spec over a
 -- socket.  In a child `say(...)` sends a line, `hear()` awaits one.
 local files = require "support.files"
-local lfs = require "lfs"
+local processes = require "support.processes"
 local quote = require "support.shell".quote
 local socket = require "socket"
 local support = require "support"
@@ -77,24 +77,13 @@ function Child:say(line)
   return self
 end
 
--- One thread is sent the signal, and the others run until it has had its turn:
--- on a busy machine that is for long enough to be granted a lock.
-local function is_stopped(pid)
-  local tasks = ("/proc/%d/task/"):format(pid)
-  if not lfs.attributes(tasks) then return true end -- it has gone
-  for task in lfs.dir(tasks) do
-    local state = files.find(tasks .. task .. "/stat"):match "%) (%a) "
-    if state and not state:find "[TtZX]" then return false end
-  end
-  return true
-end
-
 --- "STOP", "CONT", "KILL" …  Who is told to stop has stopped then.
 function Child:signal(name)
-  os.execute(("kill -%s %d 2>/dev/null"):format(name, self.pid))
+  processes.signal(name, self.pid)
   if name ~= "STOP" then return end
-  support.wait_until(function() return is_stopped(self.pid) end, 5,
-    "a process that has stopped")
+  support.wait_until(function()
+    return processes.is_stopped(self.pid) or not processes.is_alive(self.pid)
+  end, 5, "a process that has stopped")
 end
 
 --- What it has written to stdout and stderr.

@@ -1,5 +1,6 @@
 --- Other processes, as far as the system tells of them (Linux's /proc).
 local find = require "support.files".find
+local lfs = require "lfs"
 local support = require "support"
 
 local processes = {}
@@ -24,8 +25,18 @@ function processes.is_named(pid, name)
   return find(("/proc/%d/comm"):format(pid)) == name .. "\n"
 end
 
---- Has it been stopped?
-function processes.is_stopped(pid) return read_state(pid) == "T" end
+--- Has it been stopped?  (One thread is sent the signal, and the others run
+-- until it has had its turn: on a busy machine that is for long enough to be
+-- granted a lock.)
+function processes.is_stopped(pid)
+  if read_state(pid) ~= "T" then return false end
+  local tasks = ("/proc/%d/task/"):format(pid)
+  for task in lfs.dir(tasks) do
+    local state = find(tasks .. task .. "/stat"):match "%) (%a) "
+    if state and not state:find "[TtZX]" then return false end
+  end
+  return true
+end
 
 --- Its children, oldest first.
 function processes.children(pid)

@@ -8,7 +8,6 @@ local faults = require "torture.faults"
 local journals = require "torture.journal"
 local new_stage = require "torture.stage".new
 local new_witness = require "torture.witness".new
-local report = require "torture.report"
 local start_server = require "support.server".start
 local support = require "support"
 
@@ -48,6 +47,26 @@ local function judge(stage)
   end
   witness:judge()
   return witness
+end
+
+-- What a torture was: what the witness has counted, by name.
+local function report(witness)
+  local counts, names, kinds = witness.counts, {}, {}
+  for name in pairs(counts) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    print(("%9d  %s"):format(counts[name], name))
+  end
+  print(("%9.2f  seconds, the most by which a wait outlived its deadline")
+    :format(witness.worst_delay))
+  for _, violation in ipairs(witness.violations) do
+    print(("VIOLATION (%s): %s"):format(violation.kind, violation.text))
+    kinds[violation.kind] = (kinds[violation.kind] or 0) + 1
+  end
+  print(("torture: %d grants, %d overlaps, %d orphans, %d hangs, "
+    .. "%d violations"):format(counts.grants or 0, kinds.overlap or 0,
+    kinds.left or 0, (kinds.hang or 0) + (kinds.wait or 0),
+    #witness.violations))
 end
 
 -- A server's name in examples/tunnel.

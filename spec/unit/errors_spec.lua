@@ -73,8 +73,8 @@ end
 -- little.
 local function parts(said)
   local list = {}
-  for part in said:gsub("<[^>]*>", "\0"):gmatch "[%w '=-]+" do
-    part = part:match "^%s*(.-)%s*$"
+  for words in said:gsub("<[^>]*>", "\0"):gmatch "[%w '=-]+" do
+    local part = words:match "^%s*(.-)%s*$"
     if part:find "%a %a" then list[#list + 1] = part end
   end
   return list

@@ -67,6 +67,7 @@ CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
 CHECK = $(call once,CHECK,$(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3, 5.4 or 5.5, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
+  $(if $(filter st virtual,$(ZK)),,$(error ZK is st or virtual, not '$(ZK)')) \
   $(if $(findstring zookeeper_mt,$(ZK_LIB)),$(error ZK_LIB is $(ZK_LIB): zklock \
   takes libzookeeper_st, which its own thread turns)) \
   $(CHECK_CC) \

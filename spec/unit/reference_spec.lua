@@ -252,7 +252,7 @@ end
 function words_of.GuardState()
   local words = words_in(source "src/lua/lua_hold_ref.c"
     :match "\nstatic int hold_ref_state.-\n}\n", '"(%l+)"')
-  words.waiting, words.refused = nil, nil -- nobody has a guard then
+  words.waiting, words.refused = nil, nil -- there is no guard then
   return words
 end
 

@@ -148,10 +148,6 @@ static int64_t post_alarm(struct core *core) {
   return NEVER;
 }
 
-static int64_t earlier(int64_t one, int64_t other) {
-  return one < other ? one : other;
-}
-
 /* Waits for the first of three events: a command arrives, the socket `fd` is
  * ready for `events`, or the time `due` has come. Then lets the client use the
  * socket. If `due` passes during a suspend of the machine, returns as soon as
@@ -205,7 +201,7 @@ static void *run(void *argument) {
     int fd;
     short events;
     int64_t due = client_prepare(core->client, &fd, &events);
-    due = earlier(due, earlier(session_due(s), post_alarm(core)));
+    due = earliest(due, earliest(session_due(s), post_alarm(core)));
     wait_until(core, due, fd, events);
     if (core->ending) end(core);
     client_deliver(core->client);

@@ -30,7 +30,7 @@
 ---@field tick_time? zklock.Seconds
 ---
 --- How long `connect` waits for a server. In nginx, this option also limits queries of a session that was never connected.
---- Default: 10
+--- At least 0.001. Default: 10
 ---@field connect_timeout? zklock.Seconds
 ---
 --- The session's credentials. Default: none
